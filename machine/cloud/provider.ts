@@ -1,0 +1,47 @@
+import type { MachineType, Offering } from '#schemas/instances/instance-type.ts';
+import type { ResolvedNodeClass, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
+
+import type { Candidate, Instance, MachineIdentity } from '../machine.ts';
+
+/** The part of a node class's status and revision that the cloud decides. */
+export type ResolvedPlacement = Pick<ResolvedNodeClass, 'image' | 'subnets' | 'securityGroups'>;
+
+export interface LaunchRequest {
+  readonly identity: MachineIdentity;
+  readonly nodeClass: ResolvedNodeClass;
+  readonly candidate: Candidate;
+  /** Not base64. Its bytes must be the same on each call for one candidate and attempt. */
+  readonly userData: string;
+}
+
+/** A size and where it is sold for one resolved node class: zones of its subnets only, its architecture only. */
+export interface SizeOnSale {
+  readonly type: MachineType;
+  readonly offerings: readonly Offering[];
+}
+
+/**
+ * What a cloud must do to make and unmake machines. Implementations keep no state that a restart would miss,
+ * save caches. All failures are {@link MachineError}s, whose `next` says what the caller does.
+ */
+export interface CloudProvider {
+  readonly name: 'aws';
+  /** Images, subnets and security groups that the spec selects. Throws NodeClassError with the failing part. */
+  resolve(spec: UnikraftNodeClassSpec, signal: AbortSignal): Promise<ResolvedPlacement>;
+  /** Sizes that can run guests, with what is known of price and capacity now. Offerings without capacity are kept, unavailable. */
+  sizes(nodeClass: ResolvedNodeClass, signal: AbortSignal): Promise<readonly SizeOnSale[]>;
+  /**
+   * Starts one instance, or returns the one that an earlier call with the same identity and candidate started.
+   * On a lack of capacity it marks the offering and throws InsufficientCapacity.
+   */
+  launch(request: LaunchRequest, signal: AbortSignal): Promise<Instance>;
+  /** Every instance tagged for this claim, whatever its state, terminated ones as long as the cloud lists them. */
+  find(nodeClass: ResolvedNodeClass, identity: MachineIdentity, signal: AbortSignal): Promise<readonly Instance[]>;
+  /**
+   * Instances of this cluster in the class's region, from a snapshot at most ~2 s old that callers share,
+   * so that many waiting claims cost one call.
+   */
+  snapshot(nodeClass: ResolvedNodeClass, clusterUid: string, signal: AbortSignal): Promise<readonly Instance[]>;
+  /** Asks for the end of an instance; an unknown id is not an error. The end is proven by `find`. */
+  terminate(nodeClass: ResolvedNodeClass, instanceId: string, signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,32 @@
+/** One address record of one machine. */
+export interface AddressRecord {
+  readonly name: string;
+  readonly address: string;
+  /** Seconds. */
+  readonly ttl: number;
+}
+
+/** Whose records these are; written beside them so that nobody's else are ever touched. */
+export interface RecordOwner {
+  readonly clusterUid: string;
+  readonly claimUid: string;
+}
+
+/**
+ * Writes names of machines into a zone. Record and ownership record go in one atomic change. A name that exists
+ * without our ownership is never overwritten: {@link DnsConflict}.
+ */
+export interface DnsProvider {
+  /** The zone's id, proven to exist and to be writable by us; throws NodeClassError with code for DNSReady. */
+  resolveZone(zone: string, zoneID: string | undefined, signal: AbortSignal): Promise<string>;
+  /** Makes each record read exactly so; does nothing when they do already. */
+  upsert(zoneID: string, records: readonly AddressRecord[], owner: RecordOwner, signal: AbortSignal): Promise<void>;
+  /** Removes every one of these names that this owner holds; names of others are left alone. */
+  remove(zoneID: string, names: readonly string[], owner: RecordOwner, signal: AbortSignal): Promise<void>;
+}
+
+/** Looks names up where the world does, at the servers the operator was given. */
+export interface NameLookup {
+  /** Addresses of a name; empty when it does not exist (yet). */
+  lookup(name: string, signal: AbortSignal): Promise<readonly string[]>;
+}
