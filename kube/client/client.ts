@@ -67,17 +67,46 @@ export type WatchEvent<T> =
  * (429 and 503 with Retry-After, connection failures of idempotent calls).
  */
 export interface KubeClient {
-  get<T extends KubeObject>(resource: Resource<T>, key: Key, options?: CallOptions): Promise<Live<T>>;
-  list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<Live<T>>>;
-  create<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<Live<T>>;
+  get<T extends KubeObject>(
+    resource: Resource<T>,
+    key: Key,
+    options?: CallOptions,
+  ): Promise<Live<T>>;
+  list<T extends KubeObject>(
+    resource: Resource<T>,
+    options?: ListOptions,
+  ): Promise<KubeList<Live<T>>>;
+  create<T extends KubeObject>(
+    resource: Resource<T>,
+    object: T,
+    options?: WriteOptions,
+  ): Promise<Live<T>>;
   /** PUT: the object's resourceVersion is the precondition. */
-  replace<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<Live<T>>;
-  patch<T extends KubeObject>(resource: Resource<T>, key: Key, patch: Patch, options?: WriteOptions): Promise<Live<T>>;
+  replace<T extends KubeObject>(
+    resource: Resource<T>,
+    object: T,
+    options?: WriteOptions,
+  ): Promise<Live<T>>;
+  patch<T extends KubeObject>(
+    resource: Resource<T>,
+    key: Key,
+    patch: Patch,
+    options?: WriteOptions,
+  ): Promise<Live<T>>;
   delete(resource: Resource, key: Key, options?: DeleteOptions): Promise<void>;
   /** POST to a subresource that creates something, such as `eviction` or `token`. */
-  createSubresource(resource: Resource, key: Key, subresource: string, body: unknown, options?: CallOptions): Promise<unknown>;
+  createSubresource(
+    resource: Resource,
+    key: Key,
+    subresource: string,
+    body: unknown,
+    options?: CallOptions,
+  ): Promise<unknown>;
   /** Ends when the server ends the watch; throws ApiError or a connection error. Malformed lines throw. */
-  watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): AsyncIterable<WatchEvent<Live<T>>>;
+  watch<T extends KubeObject>(
+    resource: Resource<T>,
+    options: WatchOptions,
+  ): AsyncIterable<WatchEvent<Live<T>>>;
   /** GET of any path, such as `/version` or `/apis/karpenter.sh/v1`; undefined when the server answers 404. */
   raw(path: string, options?: CallOptions): Promise<unknown>;
 }

@@ -36,12 +36,20 @@ export interface CloudProvider {
    */
   launch(request: LaunchRequest, signal: AbortSignal): Promise<Instance>;
   /** Every instance tagged for this claim, whatever its state, terminated ones as long as the cloud lists them. */
-  find(nodeClass: ResolvedNodeClass, identity: MachineIdentity, signal: AbortSignal): Promise<readonly Instance[]>;
+  find(
+    nodeClass: ResolvedNodeClass,
+    identity: MachineIdentity,
+    signal: AbortSignal,
+  ): Promise<readonly Instance[]>;
   /**
    * Instances of this cluster in the class's region, from a snapshot at most ~2 s old that callers share,
    * so that many waiting claims cost one call.
    */
-  snapshot(nodeClass: ResolvedNodeClass, clusterUid: string, signal: AbortSignal): Promise<readonly Instance[]>;
+  snapshot(
+    nodeClass: ResolvedNodeClass,
+    clusterUid: string,
+    signal: AbortSignal,
+  ): Promise<readonly Instance[]>;
   /** Asks for the end of an instance; an unknown id is not an error. The end is proven by `find`. */
   terminate(nodeClass: ResolvedNodeClass, instanceId: string, signal: AbortSignal): Promise<void>;
 }

@@ -20,9 +20,19 @@ export interface DnsProvider {
   /** The zone's id, proven to exist and to be writable by us; throws NodeClassError with code for DNSReady. */
   resolveZone(zone: string, zoneID: string | undefined, signal: AbortSignal): Promise<string>;
   /** Makes each record read exactly so; does nothing when they do already. */
-  upsert(zoneID: string, records: readonly AddressRecord[], owner: RecordOwner, signal: AbortSignal): Promise<void>;
+  upsert(
+    zoneID: string,
+    records: readonly AddressRecord[],
+    owner: RecordOwner,
+    signal: AbortSignal,
+  ): Promise<void>;
   /** Removes every one of these names that this owner holds; names of others are left alone. */
-  remove(zoneID: string, names: readonly string[], owner: RecordOwner, signal: AbortSignal): Promise<void>;
+  remove(
+    zoneID: string,
+    names: readonly string[],
+    owner: RecordOwner,
+    signal: AbortSignal,
+  ): Promise<void>;
 }
 
 /** Looks names up where the world does, at the servers the operator was given. */

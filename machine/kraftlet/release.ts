@@ -1,5 +1,5 @@
-import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import type { Taint } from '#schemas/kubernetes/core.ts';
+import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import type { KraftletSpec } from '#schemas/nodeclass/types.ts';
 
 import type { MachineIdentity, PlatformEndpoint } from '../machine.ts';

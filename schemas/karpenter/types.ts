@@ -74,4 +74,9 @@ export interface NodeClaim extends KubeObject {
 }
 
 export const nodePools = resource<NodePool>('karpenter.sh/v1', 'NodePool', 'nodepools', 'Cluster');
-export const nodeClaims = resource<NodeClaim>('karpenter.sh/v1', 'NodeClaim', 'nodeclaims', 'Cluster');
+export const nodeClaims = resource<NodeClaim>(
+  'karpenter.sh/v1',
+  'NodeClaim',
+  'nodeclaims',
+  'Cluster',
+);

@@ -37,7 +37,13 @@ export interface Container {
   command?: string[];
   args?: string[];
   env?: { name: string; value?: string; valueFrom?: Record<string, unknown> }[];
-  ports?: { name?: string; containerPort: number; hostPort?: number; hostIP?: string; protocol?: string }[];
+  ports?: {
+    name?: string;
+    containerPort: number;
+    hostPort?: number;
+    hostIP?: string;
+    protocol?: string;
+  }[];
   resources?: { requests?: ResourceList; limits?: ResourceList };
   restartPolicy?: string;
   volumeMounts?: { name: string; mountPath: string; subPath?: string; readOnly?: boolean }[];
@@ -51,7 +57,10 @@ export interface PodSpec {
   affinity?: {
     nodeAffinity?: {
       requiredDuringSchedulingIgnoredDuringExecution?: { nodeSelectorTerms: NodeSelectorTerm[] };
-      preferredDuringSchedulingIgnoredDuringExecution?: { weight: number; preference: NodeSelectorTerm }[];
+      preferredDuringSchedulingIgnoredDuringExecution?: {
+        weight: number;
+        preference: NodeSelectorTerm;
+      }[];
     };
     podAffinity?: Record<string, unknown>;
     podAntiAffinity?: Record<string, unknown>;
@@ -162,7 +171,12 @@ export interface DaemonSet extends KubeObject {
 }
 
 export interface StatefulSet extends KubeObject {
-  spec?: { replicas?: number; serviceName?: string; selector?: LabelSelector; template: PodTemplateSpec };
+  spec?: {
+    replicas?: number;
+    serviceName?: string;
+    selector?: LabelSelector;
+    template: PodTemplateSpec;
+  };
   status?: { replicas?: number; readyReplicas?: number; observedGeneration?: number };
 }
 

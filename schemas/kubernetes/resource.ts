@@ -1,4 +1,16 @@
-import type { ControllerRevision, ConfigMap, DaemonSet, Event, Lease, Namespace, Node, Pod, PodDisruptionBudget, Secret, StatefulSet } from './core.ts';
+import type {
+  ControllerRevision,
+  ConfigMap,
+  DaemonSet,
+  Event,
+  Lease,
+  Namespace,
+  Node,
+  Pod,
+  PodDisruptionBudget,
+  Secret,
+  StatefulSet,
+} from './core.ts';
 import type { KubeObject } from './meta.ts';
 
 /**
@@ -51,11 +63,41 @@ export const secrets = resource<Secret>('v1', 'Secret', 'secrets', 'Namespaced')
 export const configMaps = resource<ConfigMap>('v1', 'ConfigMap', 'configmaps', 'Namespaced');
 export const events = resource<Event>('v1', 'Event', 'events', 'Namespaced');
 export const services = resource<KubeObject>('v1', 'Service', 'services', 'Namespaced');
-export const serviceAccounts = resource<KubeObject>('v1', 'ServiceAccount', 'serviceaccounts', 'Namespaced');
+export const serviceAccounts = resource<KubeObject>(
+  'v1',
+  'ServiceAccount',
+  'serviceaccounts',
+  'Namespaced',
+);
 export const daemonSets = resource<DaemonSet>('apps/v1', 'DaemonSet', 'daemonsets', 'Namespaced');
-export const statefulSets = resource<StatefulSet>('apps/v1', 'StatefulSet', 'statefulsets', 'Namespaced');
-export const controllerRevisions = resource<ControllerRevision>('apps/v1', 'ControllerRevision', 'controllerrevisions', 'Namespaced');
+export const statefulSets = resource<StatefulSet>(
+  'apps/v1',
+  'StatefulSet',
+  'statefulsets',
+  'Namespaced',
+);
+export const controllerRevisions = resource<ControllerRevision>(
+  'apps/v1',
+  'ControllerRevision',
+  'controllerrevisions',
+  'Namespaced',
+);
 export const leases = resource<Lease>('coordination.k8s.io/v1', 'Lease', 'leases', 'Namespaced');
-export const podDisruptionBudgets = resource<PodDisruptionBudget>('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets', 'Namespaced');
-export const clusterRoleBindings = resource<KubeObject>('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', 'clusterrolebindings', 'Cluster');
-export const customResourceDefinitions = resource<KubeObject>('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'customresourcedefinitions', 'Cluster');
+export const podDisruptionBudgets = resource<PodDisruptionBudget>(
+  'policy/v1',
+  'PodDisruptionBudget',
+  'poddisruptionbudgets',
+  'Namespaced',
+);
+export const clusterRoleBindings = resource<KubeObject>(
+  'rbac.authorization.k8s.io/v1',
+  'ClusterRoleBinding',
+  'clusterrolebindings',
+  'Cluster',
+);
+export const customResourceDefinitions = resource<KubeObject>(
+  'apiextensions.k8s.io/v1',
+  'CustomResourceDefinition',
+  'customresourcedefinitions',
+  'Cluster',
+);

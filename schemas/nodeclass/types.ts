@@ -102,7 +102,13 @@ export interface UnikraftNodeClassStatus {
   updateRevision?: string;
   machines?: number;
   /** How what a platform advertised differed from what was predicted. */
-  capacityCorrections?: { revision: string; instanceType: string; vcpus: number; memoryMiB: number; instances: number }[];
+  capacityCorrections?: {
+    revision: string;
+    instanceType: string;
+    vcpus: number;
+    memoryMiB: number;
+    instances: number;
+  }[];
 }
 
 export interface UnikraftNodeClass extends KubeObject {
