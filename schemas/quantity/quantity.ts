@@ -1,0 +1,175 @@
+/**
+ * Kubernetes' resource quantities: `100m`, `1.5`, `4Gi`, `12e6`.
+ *
+ * A value is a whole number of billionths, so that no sum is ever off by a float. Reading, rounding and writing
+ * follow k8s.io/apimachinery v0.37, pkg/api/resource (quantity.corpus.json holds what that code answers), except:
+ * - a text without any digit, which Go reads as zero when its suffix is short, is refused
+ * - `1000E` is written so; Go drops a suffix above E and writes `1`
+ * - whole numbers beyond int64 keep their value where Go wraps around
+ */
+
+/** How a quantity likes to be written: `1500m`, `1536Mi`, `1500e-3`. Sums keep the first operand's. */
+export type Format = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
+
+/** The text is no quantity. */
+export class InvalidQuantity extends Error {
+  readonly text: string;
+
+  constructor(text: string, because: string) {
+    super(`"${text.slice(0, 80)}" is no quantity: ${because}. Write it like 500m, 2, 4Gi or 1e3.`);
+    this.name = 'InvalidQuantity';
+    this.text = text;
+  }
+}
+
+const NANOS = 1_000_000_000n;
+/** Billionths are 10 to the minus ninth. */
+const NANO_EXPONENT = -9;
+/** Go caps binary quantities here, and only those. */
+const MAX_BINARY = (2n ** 63n - 1n) * NANOS;
+/** Far beyond any machine, near enough that arithmetic stays cheap. */
+const MAX_EXPONENT = 1000;
+const MAX_LENGTH = 1000;
+
+const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
+const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
+
+const grammar = /^(?<sign>[+-]?)(?<whole>\d*)(?:\.(?<part>\d*))?(?<suffix>[a-zA-Z]*[+-]?\d*)$/;
+
+export class Quantity {
+  static readonly zero = new Quantity(0n, 'DecimalSI');
+
+  readonly #nanos: bigint;
+  readonly format: Format;
+
+  private constructor(nanos: bigint, format: Format) {
+    this.#nanos = nanos;
+    this.format = format;
+  }
+
+  /**
+   * @param value  as in a manifest; YAML gives numbers for `cpu: 2`
+   * @throws InvalidQuantity
+   */
+  static parse(value: string | number): Quantity {
+    const text = String(value);
+    const found = text.length > MAX_LENGTH ? undefined : grammar.exec(text)?.groups;
+    if (!found) throw new InvalidQuantity(text, 'it is not a number with a suffix');
+    const { sign, whole = '', part = '', suffix = '' } = found;
+    if (whole === '' && part === '') throw new InvalidQuantity(text, 'it has no digits');
+    const scale = scaleOf(suffix);
+    if (!scale) throw new InvalidQuantity(text, `"${suffix}" is no suffix`);
+    const size = magnitude(BigInt(whole + part), part.length, scale);
+    const isBelowOne = size > 0n && size < NANOS;
+    return new Quantity(
+      sign === '-' ? -size : size,
+      scale.format === 'BinarySI' && isBelowOne ? 'DecimalSI' : scale.format,
+    );
+  }
+
+  static ofInteger(value: bigint | number, format: Format = 'DecimalSI'): Quantity {
+    return new Quantity(BigInt(value) * NANOS, format);
+  }
+
+  add(other: Quantity): Quantity {
+    return new Quantity(this.#nanos + other.#nanos, this.#formatWith(other));
+  }
+
+  sub(other: Quantity): Quantity {
+    return new Quantity(this.#nanos - other.#nanos, this.#formatWith(other));
+  }
+
+  /** Negative, zero or positive, as `sort` wants it. */
+  compareTo(other: Quantity): number {
+    if (this.#nanos === other.#nanos) return 0;
+    return this.#nanos < other.#nanos ? -1 : 1;
+  }
+
+  isZero(): boolean {
+    return this.#nanos === 0n;
+  }
+
+  /** Thousandths, rounded away from zero. */
+  toMilli(): bigint {
+    return divideAwayFromZero(this.#nanos, 1_000_000n);
+  }
+
+  /** Units, rounded away from zero. */
+  toInteger(): bigint {
+    return divideAwayFromZero(this.#nanos, NANOS);
+  }
+
+  /** The canonical form: no fraction, the largest suffix that keeps every digit. */
+  toString(): string {
+    if (this.#nanos === 0n) return '0';
+    if (this.#isWrittenBinary()) return writeBinary(this.#nanos / NANOS);
+    return writeDecimal(this.#nanos, this.format === 'DecimalExponent');
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  /** Zero has no format of its own to keep. */
+  #formatWith(other: Quantity): Format {
+    return this.isZero() ? other.format : this.format;
+  }
+
+  /** Below 1024, and with a fraction, binary suffixes say nothing. */
+  #isWrittenBinary(): boolean {
+    if (this.format !== 'BinarySI' || this.#nanos % NANOS !== 0n) return false;
+    const units = this.#nanos / NANOS;
+    return units <= -1024n || units >= 1024n;
+  }
+}
+
+interface Scale {
+  readonly format: Format;
+  /** Power of two for BinarySI, of ten otherwise. */
+  readonly exponent: number;
+}
+
+function scaleOf(suffix: string): Scale | undefined {
+  const decimal = decimalSuffixes.findIndex((one) => one === suffix);
+  if (decimal >= 0) return { format: 'DecimalSI', exponent: decimal * 3 + NANO_EXPONENT };
+  const binary = binarySuffixes.findIndex((one) => one === suffix);
+  if (binary >= 0) return { format: 'BinarySI', exponent: binary * 10 };
+  const exponent = /^[eE](?<power>[+-]?\d+)$/.exec(suffix)?.groups?.['power'];
+  if (exponent === undefined || Math.abs(Number(exponent)) > MAX_EXPONENT) return undefined;
+  return { format: 'DecimalExponent', exponent: Number(exponent) };
+}
+
+/** `digits` with `places` of them behind the point, in billionths; what is smaller counts as one. */
+function magnitude(digits: bigint, places: number, { format, exponent }: Scale): bigint {
+  if (format === 'BinarySI') {
+    const size = divideAwayFromZero(digits * NANOS * 2n ** BigInt(exponent), 10n ** BigInt(places));
+    return size > MAX_BINARY ? MAX_BINARY : size;
+  }
+  const power = exponent - places - NANO_EXPONENT;
+  return power >= 0
+    ? digits * 10n ** BigInt(power)
+    : divideAwayFromZero(digits, 10n ** BigInt(-power));
+}
+
+function divideAwayFromZero(value: bigint, by: bigint): bigint {
+  const quotient = value / by;
+  if (value % by === 0n) return quotient;
+  return value < 0n ? quotient - 1n : quotient + 1n;
+}
+
+function writeDecimal(nanos: bigint, asExponent: boolean): string {
+  const largest = asExponent ? Infinity : decimalSuffixes.length - 1;
+  let mantissa = nanos;
+  let step = 0;
+  for (; step < largest && mantissa % 1000n === 0n; step++) mantissa /= 1000n;
+  if (!asExponent) return `${mantissa}${decimalSuffixes[step]}`;
+  const exponent = step * 3 + NANO_EXPONENT;
+  return exponent === 0 ? `${mantissa}` : `${mantissa}e${exponent}`;
+}
+
+function writeBinary(units: bigint): string {
+  let mantissa = units;
+  let step = 0;
+  for (; step < binarySuffixes.length - 1 && mantissa % 1024n === 0n; step++) mantissa /= 1024n;
+  return `${mantissa}${binarySuffixes[step]}`;
+}
