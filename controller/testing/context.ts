@@ -1,0 +1,69 @@
+import type { Logger } from '#kube/log.ts';
+import type { EventNote } from '#kube/runtime/events.ts';
+import { nodeClaims, nodePools } from '#schemas/karpenter/types.ts';
+import {
+  configMaps,
+  controllerRevisions,
+  daemonSets,
+  nodes,
+  podDisruptionBudgets,
+  pods,
+  statefulSets,
+} from '#schemas/kubernetes/resource.ts';
+import { labels } from '#schemas/names.ts';
+import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
+import { FakeClock } from '#schemas/time/fake-clock.ts';
+
+import { addIndexes } from '../caches.ts';
+import type { Context } from '../context.ts';
+import { reservationsLabel } from '../reservations/names.ts';
+import { MemoryClient } from './memory-client.ts';
+import { MemoryInformer } from './memory-informer.ts';
+
+const silent: Logger = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  child: () => silent,
+};
+
+/** Every cache of a controller over one in-memory API, with all indexes. */
+export function memoryCaches(client: MemoryClient, clock: FakeClock, namespace: string) {
+  const caches = {
+    pods: new MemoryInformer(client, pods, clock),
+    nodes: new MemoryInformer(client, nodes, clock),
+    nodeClaims: new MemoryInformer(client, nodeClaims, clock),
+    nodePools: new MemoryInformer(client, nodePools, clock),
+    nodeClasses: new MemoryInformer(client, unikraftNodeClasses, clock),
+    daemonSets: new MemoryInformer(client, daemonSets, clock),
+    podDisruptionBudgets: new MemoryInformer(client, podDisruptionBudgets, clock),
+    revisions: new MemoryInformer(client, controllerRevisions, clock, { namespace }),
+    statefulSets: new MemoryInformer(client, statefulSets, clock, {
+      labelSelector: labels.claimUid,
+    }),
+    reservations: new MemoryInformer(client, configMaps, clock, {
+      namespace,
+      labelSelector: reservationsLabel,
+    }),
+  };
+  addIndexes(caches);
+  return caches;
+}
+
+/**
+ * A context in which nothing is real: the API is in memory, time stands still, events are kept in `notes`.
+ *
+ * @example const { context, client, clock, notes } = memoryContext();
+ */
+export function memoryContext(options: { client?: MemoryClient; clock?: FakeClock } = {}) {
+  const clock = options.clock ?? new FakeClock();
+  const client = options.client ?? new MemoryClient(clock);
+  const namespace = 'karpenter-unikraft';
+  const notes: EventNote[] = [];
+  const recorder = { record: (note: EventNote): void => void notes.push(note) };
+  const caches = memoryCaches(client, clock, namespace);
+  const base = { client, caches, recorder, clock, log: silent, namespace };
+  const context: Context = { ...base, clusterUid: '00000000-0000-4000-8000-00000000c1a5' };
+  return { context, client, clock, caches, notes, namespace };
+}
