@@ -1,0 +1,58 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+
+/** A certificate (or chain, leaf first) and its private key, as a `kubernetes.io/tls` Secret holds them. */
+export interface PemPair {
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
+/** A certificate or key that cannot serve its purpose; the message says why, without any key material. */
+export class InvalidCertificate extends Error {}
+
+export interface Expectation {
+  /** RFC 3339; the certificate must be valid then. */
+  readonly at: string;
+  /** It must be allowed to sign others. */
+  readonly authority?: boolean;
+  /** It must be good for each of these DNS names. */
+  readonly names?: readonly string[];
+}
+
+/** What is wrong with a pair for this purpose, as the end of a sentence; undefined when nothing is. */
+export function certificateProblem(pair: PemPair, expected: Expectation): string | undefined {
+  const certificate = tryTo(() => new X509Certificate(pair.certificate));
+  if (!certificate) return 'the certificate is not PEM that can be read';
+  const key = tryTo(() => createPrivateKey(pair.privateKey));
+  if (!key) return 'the private key is not PEM that can be read';
+  if (!certificate.checkPrivateKey(key))
+    return 'the private key does not belong to the certificate';
+  const now = Date.parse(expected.at);
+  if (certificate.validFromDate.getTime() > now) {
+    return `the certificate is not valid before ${certificate.validFrom}`;
+  }
+  if (certificate.validToDate.getTime() <= now) {
+    return `the certificate ended on ${certificate.validTo}`;
+  }
+  if (expected.authority && !certificate.ca)
+    return 'the certificate may not sign others (CA:FALSE)';
+  const missing = expected.names?.find((name) => certificate.checkHost(name) === undefined);
+  return missing === undefined ? undefined : `the certificate does not cover ${missing}`;
+}
+
+/**
+ * When the first certificate in `pem` ends, as RFC 3339 for `clock.from`.
+ * @throws InvalidCertificate when it cannot be read
+ */
+export function endOf(pem: string): string {
+  const certificate = tryTo(() => new X509Certificate(pem));
+  if (!certificate) throw new InvalidCertificate('the certificate is not PEM that can be read');
+  return certificate.validToDate.toISOString();
+}
+
+function tryTo<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}
