@@ -19,9 +19,10 @@ import { apiVersionOf, keyText, type Key, type Resource } from '#schemas/kuberne
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { patched } from './patching.ts';
-import { alreadyExists, conflict, invalid, notFound } from './refusals.ts';
+import { alreadyExists, invalid, notFound } from './refusals.ts';
 import { selects } from './selecting.ts';
 import { watchOf, type Change } from './watching.ts';
+import { checkPreconditions, freeze, merged, specOf, withStatus } from './writing.ts';
 
 export type { Change } from './watching.ts';
 
@@ -50,18 +51,6 @@ interface Fault {
   readonly error: Error;
   left: number;
 }
-
-/** Kinds of ours and of the core group whose status only the subresource may write. */
-const withStatus = new Set([
-  'Pod',
-  'Node',
-  'NodeClaim',
-  'NodePool',
-  'UnikraftNodeClass',
-  'StatefulSet',
-  'DaemonSet',
-  'PodDisruptionBudget',
-]);
 
 export class MemoryClient implements KubeClient {
   /** Everything that was asked, in order. */
@@ -345,7 +334,7 @@ export class MemoryClient implements KubeClient {
   }
 
   #tell(change: Change): void {
-    for (const listener of [...this.#listeners]) listener(change);
+    for (const listener of this.#listeners) listener(change);
   }
 }
 
@@ -374,61 +363,5 @@ function keyFrom({ metadata }: KubeObject): Key {
 
 const keyOf = (object: KubeObject): string => keyText(keyFrom(object));
 
-function checkPreconditions(
-  resource: Resource,
-  { metadata }: Live<KubeObject>,
-  wanted: { uid?: string; resourceVersion?: string },
-): void {
-  const same = (mine: string, asked: string | undefined): boolean =>
-    asked === undefined || asked === '' || asked === mine;
-  if (same(metadata.uid, wanted.uid) && same(metadata.resourceVersion, wanted.resourceVersion))
-    return;
-  throw conflict(resource, metadata.name);
-}
-
-/** A write to the object leaves its status alone; a write to its status leaves all else alone. */
-function merged<T extends KubeObject>(
-  resource: Resource<T>,
-  before: Live<T>,
-  wanted: T,
-  subresource: string | undefined,
-): Live<T> {
-  const statusOf = (object: T): { status?: unknown } => {
-    const { status } = object as T & { status?: unknown };
-    return status === undefined ? {} : { status };
-  };
-  if (subresource === 'status') return { ...structuredClone(before), ...statusOf(wanted) };
-  const { status: _, ...rest } = wanted as T & { status?: unknown };
-  const status = withStatus.has(resource.kind) ? statusOf(before) : statusOf(wanted);
-  const { uid, resourceVersion, creationTimestamp, deletionTimestamp, generation, name } =
-    before.metadata;
-  const kept = {
-    uid,
-    resourceVersion,
-    name,
-    ...given({ creationTimestamp, deletionTimestamp, generation }),
-  };
-  return structuredClone({
-    ...rest,
-    ...status,
-    metadata: { ...wanted.metadata, ...kept },
-  }) as unknown as Live<T>;
-}
-
-function given(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-const specOf = (object: KubeObject): string =>
-  JSON.stringify((object as { spec?: unknown }).spec ?? null);
-
 const uidOf = (count: number): string =>
   `00000000-0000-4000-8000-${count.toString(16).padStart(12, '0')}`;
-
-function freeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    Object.values(value).forEach(freeze);
-  }
-  return value;
-}

@@ -23,5 +23,5 @@ export const unavailable = (): ApiError =>
 
 export function refusal(code: number, reason: string, message: string): ApiError {
   const status = { kind: 'Status', status: 'Failure', code, reason, message };
-  return new ApiError(status, { verb: 'test', path: '/' });
+  return new ApiError({ verb: 'TEST', path: '/' }, { code }, status);
 }
