@@ -95,7 +95,9 @@ export function withRoot(
       (list, type) => setCondition(list, { type, status: 'Unknown' }, scope),
       [...(conditions ?? [])],
     );
-  const next = setCondition(all, rootOf(all, dependents, scope.generation), scope);
+  // Deletion itself raises the generation: that alone must not make a healthy object look unready.
+  const judged = scope.deleting === true ? judgedNow(all, scope.generation) : all;
+  const next = setCondition(judged, rootOf(judged, dependents, scope.generation), scope);
   return conditions && isSameList(conditions, next) ? conditions : next;
 }
 
