@@ -27,17 +27,20 @@ export function quotasFor(
   machine: MachineType,
   platform: PlatformSpec | undefined,
 ): PlatformQuotas | undefined {
-  const { overhead, capacity } = platform ?? {};
-  const baseVcpus = machine.vcpus - (overhead?.vcpus ?? defaultOverhead.vcpus);
-  const baseMiB = machine.memoryMiB - roundedUpMiB(overhead?.memory ?? defaultOverhead.memory);
-  const vcpus = limited(baseVcpus, capacity?.vcpus, wholeUnits);
-  const memoryMiB = limited(baseMiB, capacity?.memory, wholeMiB);
+  const overhead = { ...defaultOverhead, ...platform?.overhead };
+  const caps = { volumeStorage: '0', instances: defaultInstances, ...platform?.capacity };
+  const vcpus = limited(machine.vcpus - overhead.vcpus, caps.vcpus, wholeUnits);
+  const memoryMiB = limited(
+    machine.memoryMiB - roundedUpMiB(overhead.memory),
+    caps.memory,
+    wholeMiB,
+  );
   if (vcpus < 1 || memoryMiB < 1) return undefined;
   return {
     vcpus,
     memoryMiB,
-    volumeStorageMiB: wholeMiB(capacity?.volumeStorage ?? '0'),
-    instances: capacity?.instances ?? defaultInstances,
+    volumeStorageMiB: wholeMiB(caps.volumeStorage),
+    instances: caps.instances,
   };
 }
 

@@ -34,7 +34,7 @@ const MAX_LENGTH = 1000;
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
 
-const grammar = /^(?<sign>[+-]?)(?<whole>\d*)(?:\.(?<part>\d*))?(?<suffix>[a-zA-Z]*[+-]?\d*)$/;
+const grammar = /^(?<sign>[+-]?)(?=\.?\d)(?<whole>\d*)\.?(?<part>\d*)(?<suffix>[a-zA-Z]*[+-]?\d*)$/;
 
 export class Quantity {
   static readonly zero = new Quantity(0n, 'DecimalSI');
@@ -53,18 +53,11 @@ export class Quantity {
    */
   static parse(value: string | number): Quantity {
     const text = String(value);
-    const found = text.length > MAX_LENGTH ? undefined : grammar.exec(text)?.groups;
-    if (!found) throw new InvalidQuantity(text, 'it is not a number with a suffix');
-    const { sign, whole = '', part = '', suffix = '' } = found;
-    if (whole === '' && part === '') throw new InvalidQuantity(text, 'it has no digits');
+    const { sign, whole, part, suffix } = partsOf(text);
     const scale = scaleOf(suffix);
     if (!scale) throw new InvalidQuantity(text, `"${suffix}" is no suffix`);
     const size = magnitude(BigInt(whole + part), part.length, scale);
-    const isBelowOne = size > 0n && size < NANOS;
-    return new Quantity(
-      sign === '-' ? -size : size,
-      scale.format === 'BinarySI' && isBelowOne ? 'DecimalSI' : scale.format,
-    );
+    return new Quantity(sign === '-' ? -size : size, formatAsRead(size, scale.format));
   }
 
   static ofInteger(value: bigint | number, format: Format = 'DecimalSI'): Quantity {
@@ -121,6 +114,26 @@ export class Quantity {
     const units = this.#nanos / NANOS;
     return units <= -1024n || units >= 1024n;
   }
+}
+
+interface Parts {
+  readonly sign: string;
+  /** Digits before and behind the point; at least one of them has any. */
+  readonly whole: string;
+  readonly part: string;
+  readonly suffix: string;
+}
+
+function partsOf(text: string): Parts {
+  const found = text.length > MAX_LENGTH ? null : grammar.exec(text);
+  if (!found) throw new InvalidQuantity(text, 'it is not a number with a suffix');
+  const [, sign = '', whole = '', part = '', suffix = ''] = found;
+  return { sign, whole, part, suffix };
+}
+
+/** A share of one unit has no binary suffix to be written with. */
+function formatAsRead(size: bigint, format: Format): Format {
+  return format === 'BinarySI' && size > 0n && size < NANOS ? 'DecimalSI' : format;
 }
 
 interface Scale {
