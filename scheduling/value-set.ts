@@ -1,0 +1,174 @@
+import type { Requirement } from '#schemas/karpenter/types.ts';
+
+interface Parts {
+  readonly complement: boolean;
+  readonly values: ReadonlySet<string>;
+  readonly atLeast?: bigint | undefined;
+  readonly atMost?: bigint | undefined;
+  readonly minValues?: number | undefined;
+}
+
+/**
+ * The values that one label may have: some values, or all but some, the latter within whole-number bounds.
+ *
+ * Source of the algebra: Karpenter v1.15, pkg/scheduling/requirement.go. It differs in one point: excluded values
+ * are kept beside bounds on output, where upstream loses them.
+ */
+export class ValueSet {
+  /** True: all values but these. */
+  readonly complement: boolean;
+  readonly values: ReadonlySet<string>;
+  /** Inclusive; only beside `complement`. */
+  readonly atLeast: bigint | undefined;
+  readonly atMost: bigint | undefined;
+  readonly minValues: number | undefined;
+
+  private constructor(parts: Parts) {
+    this.complement = parts.complement;
+    this.values = parts.values;
+    this.atLeast = parts.atLeast;
+    this.atMost = parts.atMost;
+    this.minValues = parts.minValues;
+  }
+
+  /** What one requirement allows. A bound that is no whole number allows nothing. */
+  static of({ operator, values = [], minValues }: Omit<Requirement, 'key'>): ValueSet {
+    if (isBound(operator)) return bounded(operator, toInteger(values[0] ?? ''), minValues);
+    const isList = operator === 'In' || operator === 'NotIn';
+    const complement = operator === 'NotIn' || operator === 'Exists';
+    return new ValueSet({ complement, values: isList ? new Set(values) : none, minValues });
+  }
+
+  static within(
+    atLeast: bigint | undefined,
+    atMost: bigint | undefined,
+    minValues?: number,
+  ): ValueSet {
+    return new ValueSet({ complement: true, values: none, atLeast, atMost, minValues });
+  }
+
+  static readonly nothing = new ValueSet({ complement: false, values: new Set() });
+
+  has(value: string): boolean {
+    return this.values.has(value) !== this.complement && this.#isWithin(value);
+  }
+
+  /** Also holds where the label is absent: NotIn and DoesNotExist. */
+  get allowsAbsence(): boolean {
+    if (!this.complement) return this.values.size === 0;
+    return this.values.size > 0 && this.atLeast === undefined && this.atMost === undefined;
+  }
+
+  get isEmpty(): boolean {
+    return !this.complement && this.values.size === 0;
+  }
+
+  /** The one value it can only be. */
+  get only(): string | undefined {
+    const [first] = this.values;
+    return !this.complement && this.values.size === 1 ? first : undefined;
+  }
+
+  intersect(other: ValueSet): ValueSet {
+    const minValues = larger(this.minValues, other.minValues);
+    if (this.complement && other.complement) return this.#narrow(other, minValues);
+    const [few, filter] = this.complement ? [other, this] : [this, other];
+    const values = new Set([...few.values].filter((value) => filter.has(value)));
+    return new ValueSet({ complement: false, values, minValues });
+  }
+
+  /** Whether every value of this set is in the other. A set of all but some never is in one of a few. */
+  isWithin(other: ValueSet): boolean {
+    if (!this.complement) return [...this.values].every((value) => other.has(value));
+    if (!other.complement) return false;
+    return (
+      [...other.values].every((value) => !this.has(value)) &&
+      largest(this.atLeast, other.atLeast) === this.atLeast &&
+      smallest(this.atMost, other.atMost) === this.atMost
+    );
+  }
+
+  /**
+   * As requirements on `key`. Bounds are written as Gt and Lt, which every served Karpenter schema has; a lower
+   * bound of zero needs Gte, since schemas take no negative bound.
+   */
+  toRequirements(key: string): Requirement[] {
+    const extra = this.minValues === undefined ? {} : { minValues: this.minValues };
+    if (!this.complement) {
+      if (this.isEmpty) return [{ key, operator: 'DoesNotExist' }];
+      return [{ key, operator: 'In', values: [...this.values], ...extra }];
+    }
+    const parts: Requirement[] = [];
+    if (this.values.size > 0) parts.push({ key, operator: 'NotIn', values: [...this.values] });
+    if (this.atLeast !== undefined && this.atLeast <= 0n)
+      parts.push({ key, operator: 'Gte', values: ['0'] });
+    else if (this.atLeast !== undefined)
+      parts.push({ key, operator: 'Gt', values: [`${this.atLeast - 1n}`] });
+    if (this.atMost !== undefined)
+      parts.push({ key, operator: 'Lt', values: [`${this.atMost + 1n}`] });
+    const [first = { key, operator: 'Exists' as const }, ...rest] = parts;
+    return [{ ...first, ...extra }, ...rest];
+  }
+
+  #narrow(other: ValueSet, minValues: number | undefined): ValueSet {
+    const atLeast = largest(this.atLeast, other.atLeast);
+    const atMost = smallest(this.atMost, other.atMost);
+    if (atLeast !== undefined && atMost !== undefined && atLeast > atMost) {
+      return new ValueSet({ complement: false, values: none, minValues });
+    }
+    const values = new Set([...this.values, ...other.values]);
+    return new ValueSet({ complement: true, values, atLeast, atMost, minValues });
+  }
+
+  #isWithin(value: string): boolean {
+    if (this.atLeast === undefined && this.atMost === undefined) return true;
+    const number = toInteger(value);
+    if (number === undefined) return false;
+    return number >= (this.atLeast ?? number) && number <= (this.atMost ?? number);
+  }
+}
+
+const none: ReadonlySet<string> = new Set();
+
+type Bound = 'Gt' | 'Lt' | 'Gte' | 'Lte';
+
+function isBound(operator: Requirement['operator']): operator is Bound {
+  return operator.startsWith('G') || operator.startsWith('L');
+}
+
+function bounded(
+  operator: Bound,
+  bound: bigint | undefined,
+  minValues: number | undefined,
+): ValueSet {
+  if (bound === undefined) return ValueSet.nothing;
+  switch (operator) {
+    case 'Gt':
+      return ValueSet.within(bound + 1n, undefined, minValues);
+    case 'Gte':
+      return ValueSet.within(bound, undefined, minValues);
+    case 'Lt':
+      return ValueSet.within(undefined, bound - 1n, minValues);
+    case 'Lte':
+      return ValueSet.within(undefined, bound, minValues);
+  }
+}
+
+/** Label values are compared as whole numbers, as kube-scheduler compares them. */
+function toInteger(text: string): bigint | undefined {
+  return /^-?\d+$/.test(text) ? BigInt(text) : undefined;
+}
+
+function larger(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+}
+
+function largest(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a > b ? a : b;
+}
+
+function smallest(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a < b ? a : b;
+}
