@@ -1,0 +1,18 @@
+import { admission } from './admission.ts';
+import { disruption } from './disruption.ts';
+import { machines } from './machines.ts';
+import { nodeClass } from './node-class.ts';
+
+/**
+ * Every error and warning that a person can see, by its stable code. docs/reference/codes.md is made from this table.
+ *
+ * `KPU1xx` admission, `2xx` node class, `3xx` provisioning and machines, `4xx` disruption; `5xx` and `6xx` are kept
+ * for workflows and the command line. A code keeps its meaning for ever: one that is no longer given moves to
+ * {@link retired} and is not used again, since somebody's alert or search still means the old thing.
+ */
+export const codes = { ...admission, ...nodeClass, ...machines, ...disruption } as const;
+
+export type Code = keyof typeof codes;
+
+/** Codes that were given once, with what they meant. */
+export const retired: Readonly<Record<string, string>> = {};

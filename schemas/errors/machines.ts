@@ -1,0 +1,157 @@
+import type { Explanation } from './explanation.ts';
+
+const anotherOne =
+  'The claim ends with its machine, DNS record and Secrets, and another one is made for the Pods that still wait.';
+
+/** KPU3xx: from a pending Pod to a Node, and until the machine is gone. */
+export const machines = {
+  KPU301: {
+    title: 'A setting cannot be read',
+    happens: 'The process does not start.',
+    fix: 'Correct the environment variable or flag that the message names.',
+  },
+  KPU310: {
+    title: 'The cloud has no capacity',
+    happens:
+      'Size and zone, or the subnet, are not tried again for 3 minutes. The next candidate is tried; when none is left, the claim ends and the Pods are planned anew.',
+    fix: 'Allow more instance types or zones in the NodePool.',
+  },
+  KPU311: {
+    title: 'The cloud refuses the operation to these credentials',
+    happens: 'No other candidate is tried; the call is repeated every few minutes.',
+    fix: "Compare the controller's role with the permissions of the installation page; look for organisation policies.",
+  },
+  KPU312: {
+    title: 'The cloud refuses to make the machine',
+    happens: 'It is tried again with growing pauses until the launch deadline.',
+    fix: "Read the cloud's message in the Launched condition and correct the node class.",
+  },
+  KPU313: {
+    title: 'The cloud asks to slow down',
+    happens: 'Calls are repeated with growing pauses.',
+    fix: 'Nothing, unless it lasts: then ask the cloud for a higher request rate.',
+  },
+  KPU314: {
+    title: 'Nobody knows whether the cloud did it',
+    happens:
+      'Exactly the same call is repeated under the same token, so that nothing is made twice.',
+    fix: 'Nothing, unless it lasts: then look at the path from the controller to the cloud.',
+  },
+  KPU315: {
+    title: 'A launch attempt is spent',
+    happens: 'The instance it made is gone already; the next attempt gets a token of its own.',
+    fix: 'Nothing, unless it repeats: then look at why instances end at once.',
+  },
+  KPU316: {
+    title: 'The account may not start more machines',
+    happens: 'The size is not tried again for 3 minutes; the next candidate is.',
+    fix: 'Ask the cloud for a higher quota of on-demand vCPUs for this family.',
+  },
+  KPU317: {
+    title: 'The user data is too large',
+    happens: 'The claim cannot launch: clouds allow 16 KiB.',
+    fix: 'Shorten platform.config, platform.imagePulls or the activation Secret.',
+  },
+  KPU318: {
+    title: 'The node class is not ready',
+    happens: 'The claim ends before anything is launched, and the Pods are planned anew.',
+    fix: 'Read the conditions of the UnikraftNodeClass.',
+  },
+  KPU320: {
+    title: 'The machine did not start in time',
+    happens: anotherOne,
+    fix: 'Read the Launched and InstanceRunning conditions; raise deadlines.launch for sizes that start slowly, bare metal above all.',
+  },
+  KPU321: {
+    title: 'The platform did not become healthy in time',
+    happens: anotherOne,
+    fix: "Read which checks failed in PlatformHealthy, and the machine's console. A missing activation and a blocked port look the same from outside.",
+  },
+  KPU322: {
+    title: 'No Node registered in time',
+    happens: anotherOne,
+    fix: "Read KraftletInstalled and Registered, and the log of the Kraftlet Pod, which bears the claim's name.",
+  },
+  KPU323: {
+    title: 'The DNS name belongs to somebody else',
+    happens: 'The record is left alone, and the claim waits until its deadline.',
+    fix: 'Remove the record if it is stale, or set dns.nameTemplate or dns.zone so that names of clusters do not meet.',
+  },
+  KPU324: {
+    title: 'The platform does not answer',
+    happens: 'It is asked again every few seconds until the deadline.',
+    fix: 'Check that security groups let the cluster reach platform.port, and that the name resolves in the cluster.',
+  },
+  KPU325: {
+    title: 'The platform does not accept the token',
+    happens: 'It is asked again at a slow pace until the deadline.',
+    fix: 'Check that the image reads its user from the user data; docs/reference tells the format.',
+  },
+  KPU326: {
+    title: 'The platform offers something else than was planned',
+    happens:
+      'The difference is kept in the status of the node class and corrects every later plan for this revision and size.',
+    fix: 'Set platform.overhead and platform.capacity to what the image grants.',
+  },
+  KPU327: {
+    title: 'The Kraftlet Pod cannot start',
+    happens:
+      'KraftletInstalled tells the reason; it is waited for until the registration deadline.',
+    fix: 'Give it room on a Node that is not virtual, and check the image and its pull Secret.',
+  },
+  KPU328: {
+    title: 'The Kraftlet release cannot be applied',
+    happens: 'It is tried again with growing pauses until the registration deadline.',
+    fix: "Read the API server's message in KraftletInstalled: a quota, a policy or a missing namespace.",
+  },
+  KPU329: {
+    title: 'A Node does not belong to its machine',
+    happens:
+      'It is not registered: two Nodes claim one machine, or its name or provider id is another.',
+    fix: 'Remove what made the other Node.',
+  },
+  KPU330: {
+    title: 'The instance ended without being asked to',
+    happens: `Pods on it are released at once. ${anotherOne}`,
+    fix: "Read the cloud's reason in the event; look for somebody, or something, that stops instances.",
+  },
+  KPU331: {
+    title: 'The instance cannot be ended',
+    happens:
+      'It is tried again at a slow pace, and the claim keeps its finalizer: a machine is never forgotten.',
+    fix: 'Take termination protection off the instance, or grant ec2:TerminateInstances.',
+  },
+  KPU332: {
+    title: 'The DNS record cannot be written',
+    happens: 'It is tried again with growing pauses until the deadline.',
+    fix: "Read the zone's answer in DNSReady.",
+  },
+  KPU333: {
+    title: 'An instance has no claim',
+    happens: 'It is ended, since its tags say that this cluster made it.',
+    fix: 'Nothing, unless it repeats: then look for a second controller that works in the same cluster.',
+  },
+  KPU340: {
+    title: 'The NodePool is at its limit',
+    happens:
+      'No machine is launched that would exceed it. Condition and event LimitReached name the resource.',
+    fix: 'Raise spec.limits, or remove what uses it.',
+  },
+  KPU341: {
+    title: 'The NodePool launches machines in vain',
+    happens:
+      'Machines came and their Pods did not go there, several times; the pool launches no more for a while.',
+    fix: 'Find what keeps the Pods away: a taint that is set late, a quota of the platform, another scheduler.',
+  },
+  KPU342: {
+    title: 'No NodePool can serve the Pod',
+    happens:
+      'FailedScheduling on the Pod says for each pool what stopped it. It is looked at again on each change.',
+    fix: "Change the Pod's requests, selectors or tolerations, or the pool's requirements, taints or limits.",
+  },
+  KPU343: {
+    title: 'The NodePool contradicts itself',
+    happens: 'ValidationSucceeded=False, and nothing is launched for it.',
+    fix: 'Correct the field that the message names.',
+  },
+} as const satisfies Record<string, Explanation>;

@@ -1,0 +1,109 @@
+import type { Explanation } from './explanation.ts';
+
+const staysOnLast =
+  'The new revision of the node class is not used: machines are still made from the last one that resolved. It is looked at again every minute and on each change.';
+
+/** KPU2xx: conditions of a UnikraftNodeClass, and what it needs from the cluster. */
+export const nodeClass = {
+  KPU200: {
+    title: "Karpenter's CRDs are not installed",
+    happens: 'The controller stays alive and not ready, and starts working once they are there.',
+    fix: 'Install the karpenter.sh/v1 CRDs of Karpenter 1.10 or newer; docs/tasks tells how.',
+  },
+  KPU201: {
+    title: 'The node class does not exist',
+    happens: 'NodePools that name it are NodeClassReady=False and launch nothing.',
+    fix: 'Create the UnikraftNodeClass, or correct spec.template.spec.nodeClassRef.name.',
+  },
+  KPU202: {
+    title: 'The node class is being deleted',
+    happens:
+      'It is kept until the last NodeClaim that uses it is gone; its status names them. No new machine is made from it.',
+    fix: 'Delete the NodePools that use it, or create it again under another name.',
+  },
+  KPU203: {
+    title: 'No size of machine fits the node class',
+    happens: 'Pools that use it find no instance type.',
+    fix: 'Lower platform.overhead, or choose a region and image architecture that sell sizes with nested virtualisation or bare metal.',
+  },
+  KPU210: {
+    title: 'The cloud does not accept the credentials',
+    happens: `CredentialsReady=False. ${staysOnLast}`,
+    fix: "Give the controller's ServiceAccount a role with the permissions of the installation page, or correct aws.assumeRoleARN.",
+  },
+  KPU211: {
+    title: 'The activation Secret is missing or empty',
+    happens: `CredentialsReady=False. ${staysOnLast}`,
+    fix: "Create the Secret that platform.activationSecretRef names, with that key, in the operator's namespace.",
+  },
+  KPU220: {
+    title: 'No image matches',
+    happens: `ImageReady=False. ${staysOnLast}`,
+    fix: 'Correct image.id or image.selectorTerms; look at owner and region, and whether the image is shared with this account.',
+  },
+  KPU221: {
+    title: 'The newest matching images have different architectures',
+    happens: `ImageReady=False. ${staysOnLast}`,
+    fix: 'Narrow image.selectorTerms to one architecture, and make a second node class for the other.',
+  },
+  KPU222: {
+    title: 'The image cannot be used',
+    happens: `ImageReady=False. ${staysOnLast}`,
+    fix: 'Choose an image that is available, for amd64 or arm64, with an EBS root device.',
+  },
+  KPU230: {
+    title: 'No subnet matches',
+    happens: `PlacementReady=False. ${staysOnLast}`,
+    fix: 'Correct aws.subnetSelectorTerms, or tag the subnets that machines may use.',
+  },
+  KPU231: {
+    title: 'No security group matches',
+    happens: `PlacementReady=False. ${staysOnLast}`,
+    fix: 'Correct aws.securityGroupSelectorTerms, or tag the security groups.',
+  },
+  KPU232: {
+    title: 'The placement cannot work',
+    happens: `PlacementReady=False. ${staysOnLast}`,
+    fix: 'Let subnets and security groups select from one VPC, and check that the instance profile exists.',
+  },
+  KPU240: {
+    title: 'The DNS zone does not exist',
+    happens: `DNSReady=False. ${staysOnLast}`,
+    fix: 'Create the hosted zone, or correct dns.zone or dns.zoneID.',
+  },
+  KPU241: {
+    title: 'The DNS zone may not be changed',
+    happens: `DNSReady=False. ${staysOnLast}`,
+    fix: 'Allow route53:ChangeResourceRecordSets, ListResourceRecordSets and GetHostedZone on the zone.',
+  },
+  KPU242: {
+    title: 'Several DNS zones have this name',
+    happens: `DNSReady=False. ${staysOnLast}`,
+    fix: 'Say which one with dns.zoneID.',
+  },
+  KPU250: {
+    title: 'The CA Secret cannot sign',
+    happens: `CertificateReady=False. ${staysOnLast}`,
+    fix: "Give certificate.api.caSecretRef a Secret of the operator's namespace whose tls.crt is a CA that is valid long enough and whose tls.key belongs to it, or leave it out to have one made.",
+  },
+  KPU260: {
+    title: 'The Kraftlet chart cannot be had',
+    happens: `KraftletReady=False. ${staysOnLast}`,
+    fix: 'Correct kraftlet.chart and kraftlet.version; check that the controller reaches the registry and may read from it.',
+  },
+  KPU261: {
+    title: 'The Kraftlet chart holds a kind that is not allowed',
+    happens: `KraftletReady=False, nothing of the chart is applied. ${staysOnLast}`,
+    fix: 'Switch the part off in kraftlet.values. Allowed are ServiceAccount, Secret, ConfigMap, Service, StatefulSet and PodDisruptionBudget in the namespaces of --kraftlet-namespaces.',
+  },
+  KPU262: {
+    title: 'The Kraftlet chart does not render',
+    happens: `KraftletReady=False. ${staysOnLast}`,
+    fix: "Correct kraftlet.values; the condition carries Helm's own message.",
+  },
+  KPU270: {
+    title: 'The node class contradicts itself',
+    happens: `ValidationSucceeded=False. ${staysOnLast}`,
+    fix: 'Correct the field that the message names.',
+  },
+} as const satisfies Record<string, Explanation>;
