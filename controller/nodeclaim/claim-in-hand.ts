@@ -1,0 +1,103 @@
+import { getCondition, isTrue, setCondition, withRoot } from '#kube/conditions.ts';
+import type { Instance, MachineIdentity } from '#machine/machine.ts';
+import type { NodeClaim } from '#schemas/karpenter/types.ts';
+import type { Condition, Live } from '#schemas/kubernetes/meta.ts';
+import { machineName } from '#schemas/machine-name.ts';
+import { annotations, labels } from '#schemas/names.ts';
+import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
+import type { Clock, Instant } from '#schemas/time/clock.ts';
+
+import { intentOf, type Intent } from './intent.ts';
+
+/** Karpenter's Ready depends on upstream's three; the machine's own conditions only tell the story. */
+const dependents = ['Launched', 'Registered', 'Initialized'] as const;
+
+/** The revision of a node class that a machine is made from. */
+export interface StampedRevision {
+  readonly name: string;
+  readonly nodeClass: ResolvedNodeClass;
+}
+
+/**
+ * One NodeClaim while a chain runs over it: what is known of it, and a draft of its status that is written once
+ * at the end of the pass, so that a machine costs few writes.
+ */
+export class ClaimInHand {
+  readonly identity: MachineIdentity;
+  readonly status: NonNullable<NodeClaim['status']>;
+  claim: Live<NodeClaim>;
+  revision: StampedRevision | undefined;
+  /** As the cloud shows it in this pass; the step `running` sets it. */
+  instance: Instance | undefined;
+  /** The intent was written in this very pass, so no earlier call can have acted on it. */
+  intentIsNew = false;
+  readonly #clock: Clock;
+
+  constructor(
+    claim: Live<NodeClaim>,
+    revision: StampedRevision | undefined,
+    clusterUid: string,
+    clock: Clock,
+  ) {
+    this.claim = claim;
+    this.revision = revision;
+    this.#clock = clock;
+    this.status = structuredClone(claim.status ?? {});
+    this.identity = {
+      name: machineName(claim),
+      claim: claim.metadata.name,
+      claimUid: claim.metadata.uid,
+      nodePool: claim.metadata.labels?.[labels.nodePool],
+      nodeClass: claim.spec.nodeClassRef.name,
+      clusterUid,
+    };
+  }
+
+  get intent(): Intent | undefined {
+    return intentOf(this.claim);
+  }
+
+  /** The revision that was stamped at launch, by name; the object behind it is {@link revision}. */
+  get stamped(): string | undefined {
+    return this.claim.metadata.annotations?.[annotations.revision];
+  }
+
+  get createdAt(): Instant {
+    return this.#clock.from(this.claim.metadata.creationTimestamp ?? this.#clock.stamp());
+  }
+
+  is(condition: string): boolean {
+    return isTrue(this.#conditions, condition);
+  }
+
+  reasonOf(condition: string): string | undefined {
+    return getCondition(this.#conditions, condition)?.reason;
+  }
+
+  /** When the condition last changed its status; undefined while it does not exist. */
+  since(condition: string): Instant | undefined {
+    const time = getCondition(this.#conditions, condition)?.lastTransitionTime;
+    return time === undefined ? undefined : this.#clock.from(time);
+  }
+
+  set(condition: Pick<Condition, 'type' | 'status' | 'reason' | 'message'>): void {
+    this.status.conditions = setCondition(this.#conditions, condition, this.#stamp());
+  }
+
+  /** Computes Ready from what the conditions say now; to be called before the status is written. */
+  conclude(): void {
+    this.status.conditions = withRoot(this.#conditions, dependents, this.#stamp());
+  }
+
+  get #conditions(): Condition[] {
+    return this.status.conditions ?? [];
+  }
+
+  #stamp(): { generation: number; now: string; created?: string } {
+    const { generation = 1, creationTimestamp } = this.claim.metadata;
+    const now = this.#clock.stamp();
+    return creationTimestamp === undefined
+      ? { generation, now }
+      : { generation, now, created: creationTimestamp };
+  }
+}

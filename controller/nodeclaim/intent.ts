@@ -1,0 +1,39 @@
+import type { Candidate } from '#machine/machine.ts';
+import type { NodeClaim } from '#schemas/karpenter/types.ts';
+import { annotations } from '#schemas/names.ts';
+
+/**
+ * The launch intent: which try is about to be made, written to the NodeClaim before the cloud is called. Whoever
+ * finds it after a crash repeats exactly this call, or adopts what it made.
+ */
+export interface Intent extends Candidate {
+  /** Real time (RFC 3339) of the writing: until a while after it, a cloud that shows no instance proves nothing. */
+  readonly since: string;
+}
+
+/** The intent on a claim; undefined when there is none or it cannot be read (then a new one is made). */
+export function intentOf(claim: NodeClaim): Intent | undefined {
+  const text = claim.metadata?.annotations?.[annotations.intent];
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isIntent(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Fields in a fixed order, so that equal intents are equal texts. */
+export function intentText({ attempt, instanceType, zone, subnet, metal, since }: Intent): string {
+  return JSON.stringify({ attempt, instanceType, zone, subnet, metal, since });
+}
+
+function isIntent(value: unknown): value is Intent {
+  if (typeof value !== 'object' || value === null) return false;
+  const { attempt, instanceType, zone, subnet, metal, since } = value as Record<string, unknown>;
+  return (
+    Number.isInteger(attempt) &&
+    [instanceType, zone, subnet, since].every((text) => typeof text === 'string') &&
+    typeof metal === 'boolean'
+  );
+}

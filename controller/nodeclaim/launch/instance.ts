@@ -1,0 +1,153 @@
+import type { KubeClient } from '#kube/client/client.ts';
+import { MachineError, NodeClassError } from '#machine/errors.ts';
+import type { Bootstrap, Instance as CloudInstance } from '#machine/machine.ts';
+import { renderUserData } from '#machine/userdata/user-data.ts';
+import { capacityOf, quotasFor } from '#schemas/instances/capacity.ts';
+import type { PlatformQuotas } from '#schemas/instances/instance-type.ts';
+import { secrets } from '#schemas/kubernetes/resource.ts';
+import { annotations } from '#schemas/names.ts';
+import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
+import { formatProviderID } from '#schemas/provider-id.ts';
+import type { Clock } from '#schemas/time/clock.ts';
+
+import type { ClaimInHand } from '../claim-in-hand.ts';
+import type { ClaimWriter } from '../claim-writer.ts';
+import type { CredentialStore } from '../credentials.ts';
+import { intentText, type Intent } from '../intent.ts';
+import type { Machines } from '../machines.ts';
+import { again, done, type Outcome, type Step } from '../step.ts';
+
+export interface InstanceParts {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly machines: Machines;
+  readonly credentials: CredentialStore;
+  readonly writer: ClaimWriter;
+}
+
+/**
+ * Makes the one instance that the intent names, or finds the one that an earlier call made: by tag when the intent
+ * is from an earlier pass (the answer may have been lost), and by the client token in any case.
+ */
+export class Instance implements Step {
+  readonly condition = 'Launched';
+  readonly #parts: InstanceParts;
+
+  constructor(parts: InstanceParts) {
+    this.#parts = parts;
+  }
+
+  async run(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
+    const { intent } = hand;
+    if (!intent) return again();
+    const quotas = await this.#quotas(hand, intent, signal);
+    try {
+      const found = hand.intentIsNew ? undefined : await this.#adopt(hand, signal);
+      this.#record(hand, found ?? (await this.#launch(hand, intent, quotas, signal)), quotas);
+      return done();
+    } catch (error) {
+      if (error instanceof MachineError) return this.#afterFailure(hand, intent, error);
+      throw error;
+    }
+  }
+
+  async #adopt(hand: ClaimInHand, signal: AbortSignal): Promise<CloudInstance | undefined> {
+    const cloud = await this.#parts.machines.cloud(hand);
+    const { nodeClass } = this.#parts.machines.revision(hand);
+    const made = await cloud.find(nodeClass, hand.identity, signal);
+    return made.find(({ state }) => state === 'pending' || state === 'running');
+  }
+
+  async #launch(
+    hand: ClaimInHand,
+    intent: Intent,
+    quotas: PlatformQuotas,
+    signal: AbortSignal,
+  ): Promise<CloudInstance> {
+    const { nodeClass } = this.#parts.machines.revision(hand);
+    const cloud = await this.#parts.machines.cloud(hand);
+    const userData = renderUserData(await this.#bootstrap(hand, nodeClass, quotas, signal));
+    const request = { identity: hand.identity, nodeClass, candidate: intent, userData };
+    return cloud.launch(request, signal);
+  }
+
+  async #bootstrap(
+    hand: ClaimInHand,
+    nodeClass: ResolvedNodeClass,
+    quotas: PlatformQuotas,
+    signal: AbortSignal,
+  ): Promise<Bootstrap> {
+    const { machines, credentials } = this.#parts;
+    const { platform } = nodeClass.spec;
+    const fqdn = machines.fqdn(hand);
+    const { token, certificate, privateKey } = await credentials.ensure(
+      hand,
+      nodeClass,
+      fqdn,
+      signal,
+    );
+    return {
+      fqdn,
+      port: platform?.port ?? 443,
+      token,
+      quotas,
+      certificate,
+      privateKey,
+      activation: await this.#activation(nodeClass),
+      config: platform?.config ?? {},
+      imagePulls: platform?.imagePulls ?? [],
+    };
+  }
+
+  async #activation({ spec }: ResolvedNodeClass): Promise<string | undefined> {
+    const ref = spec.platform?.activationSecretRef;
+    if (!ref) return undefined;
+    const { client, namespace } = this.#parts;
+    const { data = {} } = await client.get(secrets, { namespace, name: ref.name });
+    return Buffer.from(data[ref.key ?? 'token'] ?? '', 'base64').toString('utf8');
+  }
+
+  /** What the machine's platform will allow, from the size as the stamped revision makes it. */
+  async #quotas(hand: ClaimInHand, intent: Intent, signal: AbortSignal): Promise<PlatformQuotas> {
+    const { nodeClass } = this.#parts.machines.revision(hand);
+    const cloud = await this.#parts.machines.cloud(hand);
+    const sizes = await cloud.sizes(nodeClass, signal);
+    const size = sizes.find(({ type }) => type.name === intent.instanceType);
+    const quotas = size && quotasFor(size.type, nodeClass.spec.platform);
+    if (quotas) return quotas;
+    throw new NodeClassError(
+      'KPU221',
+      'PlacementReady',
+      `size ${intent.instanceType} is not sold to this node class any more`,
+    );
+  }
+
+  #record(hand: ClaimInHand, instance: CloudInstance, quotas: PlatformQuotas): void {
+    const { nodeClass } = this.#parts.machines.revision(hand);
+    const { id, region, zone, imageId } = instance;
+    const capacity = capacityOf(quotas, nodeClass.spec.platform);
+    Object.assign(hand.status, {
+      providerID: formatProviderID({ cloud: 'aws', region, zone, id }),
+      imageID: imageId,
+      capacity,
+      allocatable: capacity,
+    });
+  }
+
+  /** No room: give the try up and choose another. A spent token: the same try with the next number. */
+  async #afterFailure(hand: ClaimInHand, intent: Intent, error: MachineError): Promise<Outcome> {
+    const { writer, clock } = this.#parts;
+    const { next } = error;
+    if (next === 'try-another') {
+      await writer.stamp(hand, { annotations: { [annotations.intent]: null } });
+      return again();
+    }
+    if (next === 'next-attempt') {
+      const following = { ...intent, attempt: intent.attempt + 1, since: clock.stamp() };
+      await writer.stamp(hand, { annotations: { [annotations.intent]: intentText(following) } });
+      return again();
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+import type { ContainerStatus, Pod } from '#schemas/kubernetes/core.ts';
+
+/** Reasons of a waiting container that do not pass by themselves soon. */
+const stuck = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'InvalidImageName',
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'CrashLoopBackOff',
+]);
+
+interface Trouble {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * Why a Kraftlet Pod cannot start, in the cluster's own words: no node for it, no image, or a program that ends.
+ * @returns undefined while nothing speaks against it
+ */
+export function podTrouble(pod: Pod): Trouble | undefined {
+  const name = pod.metadata?.name ?? '';
+  const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  if (scheduled?.status === 'False') {
+    const { reason = 'Unschedulable', message = 'no reason given' } = scheduled;
+    return { reason: `KraftletPod${reason}`, message: `Kraftlet Pod ${name}: ${message} (KPU327)` };
+  }
+  const container = pod.status?.containerStatuses?.find(isStuck);
+  const waiting = container?.state?.waiting;
+  if (!container || !waiting) return undefined;
+  const { reason = 'Waiting', message = `image ${container.image ?? 'unknown'}` } = waiting;
+  return { reason: `Kraftlet${reason}`, message: `Kraftlet Pod ${name}: ${message} (KPU327)` };
+}
+
+function isStuck({ state }: ContainerStatus): boolean {
+  return state?.waiting?.reason !== undefined && stuck.has(state.waiting.reason);
+}

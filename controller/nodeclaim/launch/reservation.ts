@@ -1,0 +1,103 @@
+import type { Clock } from '#schemas/time/clock.ts';
+import { annotations, labels, onDemand } from '#schemas/names.ts';
+import type { NodePool } from '#schemas/karpenter/types.ts';
+import type { Live } from '#schemas/kubernetes/meta.ts';
+
+import type { Caches } from '../../caches.ts';
+import type { Catalog, Offer } from '../../catalog.ts';
+import type { Reservations } from '../../reservations/reservations.ts';
+import { candidatesFor, type PricedCandidate } from '../candidates.ts';
+import type { ClaimInHand } from '../claim-in-hand.ts';
+import type { ClaimWriter } from '../claim-writer.ts';
+import { intentText } from '../intent.ts';
+import { done, end, type Outcome, type Step } from '../step.ts';
+
+/**
+ * Chooses what to try (size, zone, subnet), takes its capacity out of the pool's limits, and writes both down, so
+ * that a claim without a reservation never reaches the cloud and a restart goes on with the same try.
+ */
+export class Reservation implements Step {
+  readonly #caches: Caches;
+  readonly #catalog: Catalog;
+  readonly #reservations: Reservations;
+  readonly #writer: ClaimWriter;
+  readonly #clock: Clock;
+
+  constructor(
+    caches: Caches,
+    catalog: Catalog,
+    reservations: Reservations,
+    writer: ClaimWriter,
+    clock: Clock,
+  ) {
+    this.#caches = caches;
+    this.#catalog = catalog;
+    this.#reservations = reservations;
+    this.#writer = writer;
+    this.#clock = clock;
+  }
+
+  async run(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
+    if (hand.is('Launched') || (hand.intent && hand.revision)) return done();
+    const offer = await this.#catalog.offer(hand.identity.nodeClass, signal);
+    if (!offer) return end(notReady(hand));
+    const [candidate] = candidatesFor(hand.claim, offer);
+    if (!candidate) return end(noCapacity(hand));
+    const refusal = await this.#reserve(hand, candidate);
+    if (refusal) return refusal;
+    await this.#write(hand, offer, candidate);
+    return done();
+  }
+
+  /** A claim without a pool has no limits to keep. */
+  async #reserve(hand: ClaimInHand, { type }: PricedCandidate): Promise<Outcome | undefined> {
+    const pool = this.#pool(hand);
+    if (!pool) return undefined;
+    const answer = await this.#reservations.reserve(pool, hand.claim, type.capacity);
+    if (answer.granted) return undefined;
+    const { resource, limit, use } = answer;
+    return end({
+      metric: 'limit_reached',
+      reason: 'LimitReached',
+      message:
+        `NodePool ${pool.metadata.name} is at its limit of ${limit} ${resource} (${use} in use); ` +
+        'the claim is deleted unlaunched (KPU340)',
+    });
+  }
+
+  async #write(hand: ClaimInHand, offer: Offer, chosen: PricedCandidate): Promise<void> {
+    const attempt = hand.intent?.attempt ?? 1;
+    const intent = { ...chosen.candidate, attempt, since: this.#clock.stamp() };
+    await this.#writer.stamp(hand, {
+      annotations: { [annotations.revision]: offer.revision, [annotations.intent]: intentText(intent) },
+      labels: {
+        ...chosen.type.labels,
+        [labels.zone]: chosen.candidate.zone,
+        [labels.region]: offer.nodeClass.spec.aws?.region ?? '',
+        [labels.capacityType]: onDemand,
+        [labels.nodeClass]: hand.identity.nodeClass,
+      },
+    });
+    hand.revision = { name: offer.revision, nodeClass: offer.nodeClass };
+    hand.intentIsNew = true;
+  }
+
+  #pool({ identity }: ClaimInHand): Live<NodePool> | undefined {
+    return identity.nodePool === undefined
+      ? undefined
+      : this.#caches.nodePools.get(identity.nodePool);
+  }
+}
+
+function notReady({ identity }: ClaimInHand): { metric: string; reason: string; message: string } {
+  const message = `UnikraftNodeClass ${identity.nodeClass} has no revision that can launch; its conditions say why (KPU200)`;
+  return { metric: 'nodeclass_not_ready', reason: 'NodeClassNotReady', message };
+}
+
+function noCapacity({ claim }: ClaimInHand): { metric: string; reason: string; message: string } {
+  const types = claim.spec.requirements.find(({ key }) => key === labels.instanceType)?.values ?? [];
+  const message =
+    `No capacity now for any size this claim may have (${types.slice(0, 5).join(', ')}${types.length > 5 ? ', …' : ''}); ` +
+    'the claim is deleted and the scheduler decides anew (KPU310)';
+  return { metric: 'insufficient_capacity', reason: 'InsufficientCapacityError', message };
+}

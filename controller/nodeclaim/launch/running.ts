@@ -1,0 +1,67 @@
+import type { Instance } from '#machine/machine.ts';
+import { seconds, type Clock } from '#schemas/time/clock.ts';
+
+import type { ClaimInHand } from '../claim-in-hand.ts';
+import type { Machines } from '../machines.ts';
+import { done, end, wait, type Outcome, type Step } from '../step.ts';
+
+/**
+ * A cloud shows a new instance late: for this long after the launch its absence proves nothing.
+ * Source: Amazon EC2 User Guide, eventual consistency in the EC2 API.
+ */
+const invisible = seconds(60);
+
+/**
+ * The instance must run and have an address. It is looked at on every pass until the Node is there, because the
+ * later steps talk to its address and because an instance can end at any time.
+ */
+export class Running implements Step {
+  readonly condition = 'InstanceRunning';
+  readonly always = true;
+  readonly #machines: Machines;
+  readonly #clock: Clock;
+
+  constructor(machines: Machines, clock: Clock) {
+    this.#machines = machines;
+    this.#clock = clock;
+  }
+
+  async run(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
+    const instance = await this.#machines.instance(hand, signal);
+    if (!instance) return this.#unseen(hand);
+    if (instance.state === 'pending' || (instance.state === 'running' && !hasAddress(instance))) {
+      const message = `Instance ${instance.id} is starting`;
+      return wait({ after: seconds(1), reason: 'InstancePending', message });
+    }
+    if (instance.state !== 'running') return end(ended(instance));
+    hand.instance = instance;
+    return done();
+  }
+
+  #unseen(hand: ClaimInHand): Outcome {
+    const launched = hand.since('Launched') ?? this.#clock.now();
+    if (this.#clock.now() - launched < invisible) {
+      const message = 'The cloud does not show the new instance yet';
+      return wait({ after: seconds(1), reason: 'InstancePending', message });
+    }
+    const message = `The cloud no longer knows instance ${hand.status.providerID ?? ''} (KPU330)`;
+    return end({ metric: 'instance_ended', reason: 'InstanceEnded', message });
+  }
+}
+
+function hasAddress(instance: Instance): boolean {
+  return instance.privateAddress !== undefined || instance.publicAddress !== undefined;
+}
+
+function ended({ id, state, stateReason }: Instance): {
+  metric: string;
+  reason: string;
+  message: string;
+} {
+  const why = stateReason === undefined ? '' : `: ${stateReason}`;
+  return {
+    metric: 'instance_ended',
+    reason: 'InstanceEnded',
+    message: `Instance ${id} is ${state}${why}; the claim ends and another machine is tried (KPU330)`,
+  };
+}

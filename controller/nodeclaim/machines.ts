@@ -1,0 +1,103 @@
+import type { CloudProvider } from '#machine/cloud/provider.ts';
+import type { AddressRecord, RecordOwner } from '#machine/dns/provider.ts';
+import { PlatformUnavailable } from '#machine/errors.ts';
+import type { Instance, PlatformEndpoint } from '#machine/machine.ts';
+import { machineNames } from '#machine/names.ts';
+import { parseProviderID } from '#schemas/provider-id.ts';
+
+import type { Clouds } from '../clouds.ts';
+import type { ClaimInHand, StampedRevision } from './claim-in-hand.ts';
+import type { CredentialStore } from './credentials.ts';
+
+const defaultPort = 443;
+
+/**
+ * Turns a claim in hand into what the machine room needs: its cloud, its instance, its names and its endpoint.
+ * Everything follows from the revision the claim was stamped with, never from the node class as it reads today.
+ */
+export class Machines {
+  readonly #clouds: Clouds;
+  readonly #credentials: CredentialStore;
+
+  constructor(clouds: Clouds, credentials: CredentialStore) {
+    this.#clouds = clouds;
+    this.#credentials = credentials;
+  }
+
+  /** Steps run only after the reservation step has given the claim a revision. */
+  revision(hand: ClaimInHand): StampedRevision {
+    if (!hand.revision) throw new Error(`claim ${hand.identity.claim} has no node class revision`);
+    return hand.revision;
+  }
+
+  async cloud(hand: ClaimInHand): Promise<CloudProvider> {
+    return this.#clouds.for(this.revision(hand).nodeClass.spec);
+  }
+
+  /** The launched instance as the cloud showed it at most some seconds ago; undefined when it is not shown. */
+  async instance(hand: ClaimInHand, signal: AbortSignal): Promise<Instance | undefined> {
+    const id = parseProviderID(hand.status.providerID ?? '')?.id;
+    const cloud = await this.cloud(hand);
+    const { nodeClass } = this.revision(hand);
+    const shown = await cloud.snapshot(nodeClass, hand.identity.clusterUid, signal);
+    return shown.find((instance) => instance.id === id);
+  }
+
+  /** Where Kraftlet and the controller reach the platform. */
+  async endpoint(hand: ClaimInHand, signal: AbortSignal): Promise<PlatformEndpoint> {
+    const { nodeClass } = this.revision(hand);
+    const { token, ca } = await this.#credentials.ensure(hand, nodeClass, this.fqdn(hand), signal);
+    return {
+      fqdn: this.fqdn(hand),
+      address: this.#address(hand),
+      port: nodeClass.spec.platform?.port ?? defaultPort,
+      token,
+      ca,
+    };
+  }
+
+  /** The name of the platform API, which is the one in the certificate. */
+  fqdn(hand: ClaimInHand): string {
+    return machineNames(this.revision(hand).nodeClass.spec.dns, hand.identity.name).api;
+  }
+
+  records(hand: ClaimInHand): AddressRecord[] {
+    const { dns } = this.revision(hand).nodeClass.spec;
+    const address = this.#address(hand);
+    return machineNames(dns, hand.identity.name).all.map((name) => ({
+      name,
+      address,
+      ttl: dns.ttl ?? 60,
+    }));
+  }
+
+  async writeRecords(hand: ClaimInHand, signal: AbortSignal): Promise<void> {
+    const { spec, dnsZoneID } = this.revision(hand).nodeClass;
+    const dns = await this.#clouds.dns(spec);
+    await dns.upsert(dnsZoneID, this.records(hand), ownerOf(hand), signal);
+  }
+
+  /** Takes away every record the machine can have, also those of a launch that did not get to the end. */
+  async removeRecords(hand: ClaimInHand, signal: AbortSignal): Promise<void> {
+    const { spec, dnsZoneID } = this.revision(hand).nodeClass;
+    const dns = await this.#clouds.dns(spec);
+    const { all } = machineNames(spec.dns, hand.identity.name);
+    await dns.remove(dnsZoneID, all, ownerOf(hand), signal);
+  }
+
+  #address(hand: ClaimInHand): string {
+    const { addressType = 'Internal' } = this.revision(hand).nodeClass.spec.dns;
+    const { instance } = hand;
+    const address = addressType === 'Internal' ? instance?.privateAddress : instance?.publicAddress;
+    if (address === undefined) {
+      throw new PlatformUnavailable(
+        `instance ${instance?.id ?? ''} has no ${addressType.toLowerCase()} address`,
+      );
+    }
+    return address;
+  }
+}
+
+function ownerOf({ identity }: ClaimInHand): RecordOwner {
+  return { clusterUid: identity.clusterUid, claimUid: identity.claimUid };
+}

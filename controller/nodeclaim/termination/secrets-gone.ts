@@ -1,0 +1,17 @@
+import type { ClaimInHand } from '../claim-in-hand.ts';
+import type { CredentialStore } from '../credentials.ts';
+import { done, type Outcome, type Step } from '../step.ts';
+
+/** Token and key are of no more use once the machine that knows them is gone. */
+export class SecretsGone implements Step {
+  readonly #store: CredentialStore;
+
+  constructor(store: CredentialStore) {
+    this.#store = store;
+  }
+
+  async run(hand: ClaimInHand): Promise<Outcome> {
+    await this.#store.remove(hand);
+    return done();
+  }
+}
