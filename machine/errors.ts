@@ -1,3 +1,5 @@
+import type { Code } from '#schemas/errors/codes.ts';
+
 /**
  * What a caller does about a failure of the world outside:
  * - `try-another`: no room here; take the next candidate
@@ -12,8 +14,140 @@ export type Next = 'try-another' | 'same-again' | 'retry' | 'next-attempt' | 'no
 /** Any failure that the outside world gives to the making or unmaking of a machine. */
 export abstract class MachineError extends Error {
   /** Stable code of schemas/errors/codes.ts. */
-  abstract readonly code: string;
+  abstract readonly code: Code;
   /** UpperCamelCase, for conditions and metrics. */
   abstract readonly reason: string;
   abstract readonly next: Next;
+}
+
+/** No zone, subnet or quota had room for this size just now: try the next candidate, then give the claim up. */
+export class InsufficientCapacity extends MachineError {
+  readonly code: 'KPU310' | 'KPU316';
+  readonly reason = 'InsufficientCapacityError';
+  readonly next = 'try-another';
+
+  /** @param of  what ran out: the cloud's machines, or the quota of the account, so that nobody chases a stockout */
+  constructor(message: string, of: 'capacity' | 'quota', options?: ErrorOptions) {
+    super(message, options);
+    this.code = of === 'quota' ? 'KPU316' : 'KPU310';
+  }
+}
+
+/** The cloud did not say whether it acted (5xx, reset, timeout): the same call with the same token finds out. */
+export class OutcomeUnknown extends MachineError {
+  readonly code = 'KPU314';
+  readonly reason = 'OutcomeUnknown';
+  readonly next = 'same-again';
+}
+
+/** Too many calls to one API of the account, ours or another program's. Says nothing about capacity. */
+export class Throttled extends MachineError {
+  readonly code = 'KPU313';
+  readonly reason = 'Throttled';
+  readonly next = 'retry';
+}
+
+/** The operator's own credentials are missing or may not do this; no other candidate would fare better. */
+export class Unauthorized extends MachineError {
+  readonly code = 'KPU311';
+  readonly reason = 'Unauthorized';
+  readonly next = 'slow';
+}
+
+/** This attempt's token belongs to an instance that has ended, or to other parameters: a new attempt gets a new one. */
+export class AttemptSpent extends MachineError {
+  readonly code = 'KPU315';
+  readonly reason = 'AttemptSpent';
+  readonly next = 'next-attempt';
+}
+
+/** A refusal that is none of the others, in the cloud's own words. `reason` is the cloud's code. */
+export class CreateError extends MachineError {
+  readonly code = 'KPU312';
+  readonly reason: string;
+  readonly next: 'retry' | 'slow';
+
+  constructor(reason: string, message: string, next: 'retry' | 'slow', options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+    this.next = next;
+  }
+}
+
+/** The user data is larger than clouds take; only a smaller node class or Secret helps. */
+export class UserDataTooLarge extends MachineError {
+  readonly code = 'KPU317';
+  readonly reason = 'UserDataTooLarge';
+  readonly next = 'slow';
+}
+
+/** The cloud will not end this instance, most often for its termination protection: a person has to lift that. */
+export class TerminationRefused extends MachineError {
+  readonly code = 'KPU331';
+  readonly reason = 'TerminationRefused';
+  readonly next = 'slow';
+}
+
+/** A name of this machine exists in the zone and is not ours; it is never overwritten. */
+export class DnsConflict extends MachineError {
+  readonly code = 'KPU323';
+  readonly reason = 'DNSConflict';
+  readonly next = 'slow';
+}
+
+/** The DNS service, or a server that resolves names, did not answer or is busy. */
+export class DnsUnavailable extends MachineError {
+  readonly code = 'KPU332';
+  readonly reason = 'DNSUnavailable';
+  readonly next = 'retry';
+}
+
+/** The platform does not answer (yet), or not as its API should; machines do so while they boot. */
+export class PlatformUnavailable extends MachineError {
+  readonly code = 'KPU324';
+  readonly reason = 'PlatformUnavailable';
+  readonly next = 'retry';
+}
+
+/** The platform answers and refuses the token that its user data gave it: another program, or a broken image. */
+export class PlatformUnauthorized extends MachineError {
+  readonly code = 'KPU325';
+  readonly reason = 'PlatformUnauthorized';
+  readonly next = 'slow';
+}
+
+/** The platform's user has no quotas (it is a root user), so Kraftlet would advertise an empty Node. */
+export class PlatformQuotasMissing extends MachineError {
+  readonly code = 'KPU326';
+  readonly reason = 'PlatformQuotasMissing';
+  readonly next = 'slow';
+}
+
+/** Conditions of a node class that a {@link NodeClassError} can make False. */
+export type NodeClassPart =
+  | 'ValidationSucceeded'
+  | 'CredentialsReady'
+  | 'ImageReady'
+  | 'PlacementReady'
+  | 'DNSReady'
+  | 'CertificateReady'
+  | 'KraftletReady';
+
+/** The node class asks for what cannot be had; `condition` says which part of it, `message` what to change. */
+export class NodeClassError extends MachineError {
+  readonly code: Code;
+  readonly condition: NodeClassPart;
+  readonly reason: string;
+  readonly next = 'node-class';
+
+  constructor(
+    fault: { code: Code; condition: NodeClassPart; reason: string },
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.code = fault.code;
+    this.condition = fault.condition;
+    this.reason = fault.reason;
+  }
 }

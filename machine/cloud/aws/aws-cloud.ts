@@ -1,0 +1,211 @@
+import { RunInstancesCommand, TerminateInstancesCommand } from '@aws-sdk/client-ec2';
+
+import type { MachineType, Offering } from '#schemas/instances/instance-type.ts';
+import { tags } from '#schemas/names.ts';
+import type {
+  AwsSpec,
+  ResolvedNodeClass,
+  UnikraftNodeClassSpec,
+} from '#schemas/nodeclass/types.ts';
+import { type Clock, seconds } from '#schemas/time/clock.ts';
+
+import { AttemptSpent, type MachineError } from '../../errors.ts';
+import type { Instance, MachineIdentity } from '../../machine.ts';
+import type { CloudProvider, LaunchRequest, ResolvedPlacement, SizeOnSale } from '../provider.ts';
+import {
+  type AwsConnection,
+  connectionKey,
+  type Ec2ClientPool,
+  type Ec2Clients,
+} from './clients.ts';
+import { codeOf, shortageOf, toMachineError } from './errors.ts';
+import { InstanceTypes, type RegionSizes } from './instance-types.ts';
+import { instanceOf, instancesTagged } from './instances.ts';
+import { runInstancesInput } from './launch.ts';
+import { priceOf } from './prices.ts';
+import { resolvePlacement } from './resolve.ts';
+import { Shared, until } from './shared.ts';
+import { UnavailableOfferings } from './unavailable-offerings.ts';
+
+/** Machines on EC2: one on-demand instance per RunInstances call, found again by its tags. */
+export class AwsCloud implements CloudProvider {
+  readonly name = 'aws';
+  /** What lately had no room, for metrics and explanations. */
+  readonly unavailable: UnavailableOfferings;
+  readonly #clients: Pick<Ec2ClientPool, 'for'>;
+  readonly #types: InstanceTypes;
+  readonly #snapshots: Shared<readonly Instance[]>;
+
+  constructor(options: { clock: Clock; clients: Pick<Ec2ClientPool, 'for'> }) {
+    this.#clients = options.clients;
+    this.unavailable = new UnavailableOfferings(options.clock);
+    this.#types = new InstanceTypes(options.clock);
+    this.#snapshots = new Shared(options.clock, seconds(2));
+  }
+
+  async resolve(spec: UnikraftNodeClassSpec, signal: AbortSignal): Promise<ResolvedPlacement> {
+    const aws = awsOf(spec);
+    return until(resolvePlacement(this.#ec2(aws).read, spec, aws), signal);
+  }
+
+  async sizes(nodeClass: ResolvedNodeClass, signal: AbortSignal): Promise<readonly SizeOnSale[]> {
+    const aws = awsOf(nodeClass.spec);
+    const region = await this.#types.of(connectionOf(aws), this.#ec2(aws).read, signal);
+    return region.types
+      .filter(({ architecture }) => architecture === nodeClass.image.architecture)
+      .map((type) => ({ type, offerings: this.#offerings(type, region, nodeClass, aws) }))
+      .filter(({ offerings }) => offerings.length > 0);
+  }
+
+  /** A subnet of the class in this zone that was not lately out of addresses; the first when all were. */
+  subnetFor(nodeClass: ResolvedNodeClass, zone: string): string | undefined {
+    const inZone = nodeClass.subnets.filter((subnet) => subnet.zone === zone);
+    return (inZone.find(({ id }) => this.unavailable.hasAddresses(id)) ?? inZone[0])?.id;
+  }
+
+  async launch(request: LaunchRequest, signal: AbortSignal): Promise<Instance> {
+    const aws = awsOf(request.nodeClass.spec);
+    const { instanceType, zone, subnet } = request.candidate;
+    try {
+      const answer = await this.#ec2(aws).write.send(
+        new RunInstancesCommand(runInstancesInput(request, aws)),
+        { abortSignal: signal },
+      );
+      const [instance] = answer.Instances ?? [];
+      if (!instance) throw new Error('RunInstances answered without an instance');
+      return instanceOf(instance, aws.region);
+    } catch (error) {
+      signal.throwIfAborted();
+      const known = toMachineError(error, `Starting ${instanceType} in ${zone}`);
+      const shortage = shortageOf(error);
+      if (shortage) {
+        const place = { region: aws.region, instanceType, zone, subnet };
+        this.unavailable.mark(shortage, place, known.message);
+      }
+      return this.#adopt(request, known, error, signal);
+    }
+  }
+
+  async find(
+    nodeClass: ResolvedNodeClass,
+    identity: MachineIdentity,
+    signal: AbortSignal,
+  ): Promise<readonly Instance[]> {
+    const aws = awsOf(nodeClass.spec);
+    const ours = { [tags.cluster]: identity.clusterUid, [tags.claimUid]: identity.claimUid };
+    return this.#list(aws, ours, `Looking for the instance of ${identity.name}`, signal);
+  }
+
+  async snapshot(
+    nodeClass: ResolvedNodeClass,
+    clusterUid: string,
+    signal: AbortSignal,
+  ): Promise<readonly Instance[]> {
+    const aws = awsOf(nodeClass.spec);
+    const key = `${connectionKey(connectionOf(aws))} ${clusterUid}`;
+    // the shared call outlives any one caller
+    const ask = async () =>
+      this.#list(aws, { [tags.cluster]: clusterUid }, 'Listing instances', neverAborted());
+    return this.#snapshots.get(key, ask, signal);
+  }
+
+  async terminate(
+    nodeClass: ResolvedNodeClass,
+    instanceId: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const aws = awsOf(nodeClass.spec);
+    try {
+      await this.#ec2(aws).write.send(
+        new TerminateInstancesCommand({ InstanceIds: [instanceId] }),
+        { abortSignal: signal },
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      if (codeOf(error) === 'InvalidInstanceID.NotFound') return;
+      throw toMachineError(error, `Ending instance ${instanceId}`);
+    }
+  }
+
+  /**
+   * A token that no longer fits belongs to an instance that an earlier call may have started: if one lives, it is
+   * the machine. Every other failure is thrown on.
+   */
+  async #adopt(
+    request: LaunchRequest,
+    known: MachineError,
+    error: unknown,
+    signal: AbortSignal,
+  ): Promise<Instance> {
+    if (!(known instanceof AttemptSpent)) throw known;
+    const found = await this.find(request.nodeClass, request.identity, signal);
+    const living = found.find(({ state }) => state === 'pending' || state === 'running');
+    if (living) return living;
+    throw new AttemptSpent(known.message, { cause: error });
+  }
+
+  async #list(
+    aws: AwsSpec,
+    wanted: Readonly<Record<string, string>>,
+    doing: string,
+    signal: AbortSignal,
+  ): Promise<readonly Instance[]> {
+    try {
+      return await until(instancesTagged(this.#ec2(aws).read, aws.region, wanted), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw toMachineError(error, doing);
+    }
+  }
+
+  #offerings(
+    type: MachineType,
+    region: RegionSizes,
+    nodeClass: ResolvedNodeClass,
+    aws: AwsSpec,
+  ): Offering[] {
+    const price = priceOf(type.name, aws.region);
+    const zones = new Map(nodeClass.subnets.map(({ zone, zoneID }) => [zone, zoneID]));
+    return [...zones]
+      .filter(([zone]) => region.soldIn.get(zone)?.has(type.name))
+      .map(([zone, zoneID]) => ({
+        zone,
+        zoneID,
+        price: price?.perHour,
+        priceDerived: price !== undefined && price.basis !== 'table',
+        available: this.#isAvailable(type.name, zone, nodeClass, aws.region),
+      }));
+  }
+
+  #isAvailable(
+    instanceType: string,
+    zone: string,
+    nodeClass: ResolvedNodeClass,
+    region: string,
+  ): boolean {
+    return (
+      this.unavailable.isAvailable({ region, instanceType, zone }) &&
+      nodeClass.subnets.some(
+        (subnet) => subnet.zone === zone && this.unavailable.hasAddresses(subnet.id),
+      )
+    );
+  }
+
+  #ec2(aws: AwsSpec): Ec2Clients {
+    return this.#clients.for(connectionOf(aws));
+  }
+}
+
+function connectionOf({ region, assumeRoleARN }: AwsSpec): AwsConnection {
+  return { region, assumeRoleARN };
+}
+
+/** @throws Error for a class without `aws`, which the schema keeps from getting this far */
+function awsOf({ aws }: UnikraftNodeClassSpec): AwsSpec {
+  if (!aws) throw new Error('This node class is not for AWS: spec.aws is missing');
+  return aws;
+}
+
+function neverAborted(): AbortSignal {
+  return new AbortController().signal;
+}

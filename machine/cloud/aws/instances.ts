@@ -1,0 +1,68 @@
+import {
+  type EC2Client,
+  type Filter,
+  type Instance as Ec2Instance,
+  paginateDescribeInstances,
+} from '@aws-sdk/client-ec2';
+
+import type { Instance } from '../../machine.ts';
+
+const states: Readonly<Record<string, Instance['state']>> = {
+  pending: 'pending',
+  running: 'running',
+  'shutting-down': 'terminating',
+  terminated: 'terminated',
+  stopping: 'stopping',
+  stopped: 'stopped',
+};
+
+/** Every instance that carries these tags, in any state, all pages. */
+export async function instancesTagged(
+  ec2: EC2Client,
+  region: string,
+  wanted: Readonly<Record<string, string>>,
+): Promise<Instance[]> {
+  const Filters: Filter[] = Object.entries(wanted).map(([key, value]) => ({
+    Name: `tag:${key}`,
+    Values: [value],
+  }));
+  const found: Instance[] = [];
+  for await (const page of paginateDescribeInstances(
+    { client: ec2, pageSize: 1000 },
+    { Filters },
+  )) {
+    const instances = (page.Reservations ?? []).flatMap(
+      (reservation) => reservation.Instances ?? [],
+    );
+    found.push(...instances.map((instance) => instanceOf(instance, region)));
+  }
+  return found;
+}
+
+/** An instance in our words. A state that is unknown to us counts as pending: not yet running, and not gone. */
+export function instanceOf(instance: Ec2Instance, region: string): Instance {
+  const { InstanceId: id = '', InstanceType: instanceType = '', ImageId: imageId = '' } = instance;
+  return {
+    id,
+    state: states[instance.State?.Name ?? ''] ?? 'pending',
+    instanceType,
+    zone: instance.Placement?.AvailabilityZone ?? '',
+    region,
+    imageId,
+    privateAddress: instance.PrivateIpAddress,
+    publicAddress: instance.PublicIpAddress,
+    launchedAt: instance.LaunchTime?.toISOString(),
+    stateReason: reasonOf(instance),
+    tags: tagsOf(instance),
+  };
+}
+
+/** EC2 keeps the reason in one of two places, or in neither; one of them is an empty string then. */
+function reasonOf({ StateReason, StateTransitionReason }: Ec2Instance): string | undefined {
+  const reason = StateReason?.Message ?? StateTransitionReason;
+  return reason === '' ? undefined : reason;
+}
+
+function tagsOf({ Tags = [] }: Ec2Instance): Record<string, string> {
+  return Object.fromEntries(Tags.map(({ Key = '', Value = '' }) => [Key, Value]));
+}

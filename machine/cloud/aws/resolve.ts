@@ -1,0 +1,183 @@
+import {
+  type EC2Client,
+  type Filter,
+  type Image,
+  paginateDescribeImages,
+  paginateDescribeSecurityGroups,
+  paginateDescribeSubnets,
+  type SecurityGroup,
+  type Subnet,
+} from '@aws-sdk/client-ec2';
+
+import type {
+  AwsSpec,
+  ImageSelectorTerm,
+  SelectorTerm,
+  UnikraftNodeClassSpec,
+} from '#schemas/nodeclass/types.ts';
+
+import { NodeClassError, Unauthorized } from '../../errors.ts';
+import { faults } from '../../faults.ts';
+import type { ResolvedPlacement } from '../provider.ts';
+import { toMachineError } from './errors.ts';
+import { architectureOf } from './instance-types.ts';
+
+/**
+ * What a node class selects in its account, as EC2 shows it now.
+ *
+ * @throws NodeClassError naming the condition and the term that selects nothing, or what cannot be used together
+ * @throws MachineError for failures that say nothing about the node class
+ */
+export async function resolvePlacement(
+  ec2: EC2Client,
+  spec: UnikraftNodeClassSpec,
+  aws: AwsSpec,
+): Promise<ResolvedPlacement> {
+  try {
+    const [image, subnets, groups] = await Promise.all([
+      resolveImage(ec2, spec.image),
+      resolveSubnets(ec2, aws.subnetSelectorTerms),
+      resolveSecurityGroups(ec2, aws.securityGroupSelectorTerms),
+    ]);
+    const networks = new Set([...subnets, ...groups].map(({ VpcId }) => VpcId));
+    if (networks.size > 1) {
+      throw new NodeClassError(
+        faults.severalNetworks,
+        `The selected subnets and security groups lie in several VPCs (${[...networks].join(', ')}); select those of one.`,
+      );
+    }
+    return {
+      image,
+      subnets: subnets.map(({ SubnetId = '', AvailabilityZone = '', AvailabilityZoneId = '' }) => ({
+        id: SubnetId,
+        zone: AvailabilityZone,
+        zoneID: AvailabilityZoneId,
+      })),
+      securityGroups: groups.map(({ GroupId = '' }) => GroupId),
+    };
+  } catch (error) {
+    const known = toMachineError(error, `Looking the node class up in ${aws.region}`);
+    if (!(known instanceof Unauthorized)) throw known;
+    throw new NodeClassError(faults.credentials, known.message, { cause: error });
+  }
+}
+
+async function resolveImage(
+  ec2: EC2Client,
+  image: UnikraftNodeClassSpec['image'],
+): Promise<ResolvedPlacement['image']> {
+  const terms = image.id === undefined ? (image.selectorTerms ?? []) : [{ id: image.id }];
+  const found = (await Promise.all(terms.map(async (term) => imagesOf(ec2, term)))).flat();
+  const newest = found.toSorted(newestFirst)[0];
+  if (!newest?.ImageId) {
+    throw new NodeClassError(
+      faults.imageNotFound,
+      `No available image matches ${describe(terms)}; check id, name and owner, and that it is shared with this account.`,
+    );
+  }
+  const architectures = new Set(found.map((each) => architectureOf([each.Architecture])));
+  if (architectures.size > 1) {
+    throw new NodeClassError(
+      faults.imageAmbiguous,
+      `${describe(terms)} matches images of several architectures, so the next one to appear could change the machines' kind; narrow the terms to one.`,
+    );
+  }
+  const [architecture] = architectures;
+  if (architecture === undefined || newest.RootDeviceName === undefined) {
+    throw new NodeClassError(
+      faults.imageUnusable,
+      `Image ${newest.ImageId} (${newest.Architecture}) is not a machine image for x86_64 or arm64 with a root device.`,
+    );
+  }
+  const { ImageId: id, Name: name, RootDeviceName: rootDeviceName } = newest;
+  return { id, ...(name === undefined ? {} : { name }), architecture, rootDeviceName };
+}
+
+/** Newest first; images of one second in the order of their ids, so that every process picks the same. */
+function newestFirst(a: Image, b: Image): number {
+  const [left, right] = [a, b].map(({ CreationDate = '', ImageId = '' }) => CreationDate + ImageId);
+  return (left ?? '') < (right ?? '') ? 1 : -1;
+}
+
+async function imagesOf(ec2: EC2Client, term: ImageSelectorTerm): Promise<Image[]> {
+  // without an owner, anyone's public image of that name would match: only one's own and Amazon's may
+  const owners = term.owner === undefined ? ['self', 'amazon'] : [term.owner];
+  const pages = paginateDescribeImages(
+    { client: ec2 },
+    {
+      ...(term.id === undefined || term.owner !== undefined ? { Owners: owners } : {}),
+      Filters: [{ Name: 'state', Values: ['available'] }, ...filtersOf(term, 'image-id', 'name')],
+    },
+  );
+  return collect(pages, (page) => page.Images);
+}
+
+async function resolveSubnets(ec2: EC2Client, terms: readonly SelectorTerm[]): Promise<Subnet[]> {
+  const lists = terms.map(async (term) => {
+    const Filters = [
+      { Name: 'state', Values: ['available'] },
+      ...filtersOf(term, 'subnet-id', 'tag:Name'),
+    ];
+    return collect(paginateDescribeSubnets({ client: ec2 }, { Filters }), (page) => page.Subnets);
+  });
+  const found = unique((await Promise.all(lists)).flat(), ({ SubnetId }) => SubnetId);
+  if (found.length === 0) {
+    throw new NodeClassError(
+      faults.subnetsNotFound,
+      `No subnet matches ${describe(terms)}; tag the subnets, or correct spec.aws.subnetSelectorTerms.`,
+    );
+  }
+  return found;
+}
+
+async function resolveSecurityGroups(
+  ec2: EC2Client,
+  terms: readonly SelectorTerm[],
+): Promise<SecurityGroup[]> {
+  const lists = terms.map(async (term) => {
+    const pages = paginateDescribeSecurityGroups(
+      { client: ec2 },
+      { Filters: filtersOf(term, 'group-id', 'group-name') },
+    );
+    return collect(pages, (page) => page.SecurityGroups);
+  });
+  const found = unique((await Promise.all(lists)).flat(), ({ GroupId }) => GroupId);
+  if (found.length === 0) {
+    throw new NodeClassError(
+      faults.securityGroupsNotFound,
+      `No security group matches ${describe(terms)}; tag one, or correct spec.aws.securityGroupSelectorTerms.`,
+    );
+  }
+  return found;
+}
+
+/** All parts of a term hold at once; a tag value `*` asks only that the tag is there. */
+function filtersOf(term: SelectorTerm, idFilter: string, nameFilter: string): Filter[] {
+  const tags = Object.entries(term.tags ?? {}).map(([key, value]) =>
+    value === '*' ? { Name: 'tag-key', Values: [key] } : { Name: `tag:${key}`, Values: [value] },
+  );
+  return [
+    ...(term.id === undefined ? [] : [{ Name: idFilter, Values: [term.id] }]),
+    ...(term.name === undefined ? [] : [{ Name: nameFilter, Values: [term.name] }]),
+    ...tags,
+  ];
+}
+
+async function collect<Page, Item>(
+  pages: AsyncIterable<Page>,
+  items: (page: Page) => Item[] | undefined,
+): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const page of pages) all.push(...(items(page) ?? []));
+  return all;
+}
+
+/** Each thing once, in the order of its id: what is resolved enters a hash. */
+function unique<Item>(items: readonly Item[], idOf: (item: Item) => string | undefined): Item[] {
+  const byId = new Map(items.map((item) => [idOf(item) ?? '', item]));
+  return [...byId.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item);
+}
+
+function describe(terms: readonly SelectorTerm[]): string {
+  return terms.map((term) => JSON.stringify(term)).join(' or ') || 'no terms at all';
+}
