@@ -32,8 +32,12 @@ export interface ListOptions extends CallOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** Objects per page; all pages are read. */
+  /** Objects per page, 500 by default; 0: one answer without pages. All pages are read, unless {@link onePage}. */
   pageSize?: number;
+  /** Read a single page; `metadata.continue` of the answer names the next. */
+  onePage?: boolean;
+  /** Go on where the page before ended. */
+  continue?: string;
   resourceVersion?: string;
 }
 

@@ -116,7 +116,7 @@ export const isTooManyRequests = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.code === 429;
 
 /** An eviction that a PodDisruptionBudget holds back: waiting is the caller's business, since it may take hours. */
-export function isBlockedByBudget(error: unknown): error is ApiError {
+export function isBlockedByBudget(error: unknown): boolean {
   const causes = error instanceof ApiError ? error.details?.causes : undefined;
   return causes?.some(({ reason }) => reason === 'DisruptionBudget') ?? false;
 }
