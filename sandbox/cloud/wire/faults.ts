@@ -1,0 +1,79 @@
+import type { Duration } from '#schemas/time/clock.ts';
+
+/**
+ * What goes wrong on a call, scripted by a test or by the sandbox's story.
+ *
+ * - `error`: the call does nothing and is refused with this code and HTTP status
+ * - `delay`: the call acts, its answer comes later
+ * - `unheard`: the connection drops before the call acts
+ * - `lost`: the call acts, then the connection drops, so the caller cannot know
+ */
+export type Trouble =
+  | {
+      readonly kind: 'error';
+      readonly code: string;
+      readonly status: number;
+      readonly message: string;
+    }
+  | { readonly kind: 'delay'; readonly by: Duration }
+  | { readonly kind: 'unheard' }
+  | { readonly kind: 'lost' };
+
+export interface Fault<P> {
+  readonly trouble: Trouble;
+  /** How many calls it meets; `Infinity` until it is cleared. */
+  readonly times: number;
+  /** Meets only calls with such parameters. */
+  readonly when: (parameters: P) => boolean;
+}
+
+interface Aim<P> {
+  readonly times?: number;
+  readonly when?: (parameters: P) => boolean;
+}
+
+/** @example ec2.faults.next('RunInstances', fault({ code: 'InternalError', status: 500, times: 3 })) */
+export function fault<P>(
+  what: { code: string; status?: number; message?: string } & Aim<P>,
+): Fault<P> {
+  const { code, status = 400, message = `${code} (scripted)` } = what;
+  return aimed({ kind: 'error', code, status, message }, what);
+}
+
+export const delay = <P>(by: Duration, aim: Aim<P> = {}): Fault<P> =>
+  aimed({ kind: 'delay', by }, aim);
+export const unheard = <P>(aim: Aim<P> = {}): Fault<P> => aimed({ kind: 'unheard' }, aim);
+export const lost = <P>(aim: Aim<P> = {}): Fault<P> => aimed({ kind: 'lost' }, aim);
+
+function aimed<P>(trouble: Trouble, { times = 1, when = () => true }: Aim<P>): Fault<P> {
+  return { trouble, times, when };
+}
+
+/** Faults in the order in which they were scripted; each call meets at most the first that fits it. */
+export class Faults<P> {
+  #waiting: { action: string; fault: Fault<P>; left: number }[] = [];
+
+  /** Scripts a fault for the next calls of this action; the returned function takes it back. */
+  next(action: string, scripted: Fault<P>): () => void {
+    const entry = { action, fault: scripted, left: scripted.times };
+    this.#waiting.push(entry);
+    return () => {
+      this.#waiting = this.#waiting.filter((other) => other !== entry);
+    };
+  }
+
+  clear(): void {
+    this.#waiting = [];
+  }
+
+  /** What this call meets, counted as met. */
+  meet(action: string, parameters: P): Trouble | undefined {
+    const entry = this.#waiting.find(
+      (one) => one.action === action && one.left > 0 && one.fault.when(parameters),
+    );
+    if (!entry) return undefined;
+    entry.left -= 1;
+    this.#waiting = this.#waiting.filter((one) => one.left > 0);
+    return entry.fault.trouble;
+  }
+}

@@ -1,0 +1,172 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import type { Clock, Instant } from '#schemas/time/clock.ts';
+
+import { Faults, type Trouble } from './faults.ts';
+
+/** An HTTP request, read whole. */
+export interface Exchange {
+  readonly method: string;
+  readonly url: URL;
+  readonly body: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** A refusal by the cloud, in the cloud's own code. */
+export class CloudError extends Error {
+  readonly code: string;
+  readonly status: number;
+
+  constructor(code: string, message: string, status = 400) {
+    super(message);
+    this.code = code;
+    this.status = status;
+  }
+}
+
+/** How one AWS API looks on the wire and what its calls do. */
+export interface Protocol<P> {
+  /** Which call this is; throws {@link CloudError} when it is none. */
+  read(exchange: Exchange): { action: string; parameters: P };
+  /** Does it and renders the answer's body; throws {@link CloudError}. */
+  act(action: string, parameters: P, requestId: string): string;
+  refuse(error: CloudError, requestId: string): string;
+}
+
+/** One call as it was met: `outcome` is `ok`, an error's code, `lost` or `unheard`. */
+export interface Call<P> {
+  readonly action: string;
+  readonly parameters: P;
+  readonly at: Instant;
+  readonly outcome: string;
+}
+
+/** Calls that are remembered; a sandbox may stand for days. */
+const kept = 20_000;
+
+/**
+ * An AWS API on a loopback port: it keeps a record of every call and meets each with the faults that were
+ * scripted for it. Signatures are not verified, only demanded.
+ */
+export class WireService<P> {
+  readonly faults = new Faults<P>();
+  readonly calls: Call<P>[] = [];
+  readonly #protocol: Protocol<P>;
+  readonly #clock: Clock;
+  readonly #server: Server;
+  #requests = 0;
+
+  constructor(protocol: Protocol<P>, clock: Clock) {
+    this.#protocol = protocol;
+    this.#clock = clock;
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+  }
+
+  /** `http://127.0.0.1:port`, once started. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Calls of one action, in order. */
+  callsOf(action: string): readonly Call<P>[] {
+    return this.calls.filter((call) => call.action === action);
+  }
+
+  async start(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#server.once('error', reject).listen(0, '127.0.0.1', resolve);
+    await promise;
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const requestId = `sandbox-${++this.#requests}`;
+    try {
+      const answer = await this.#answer(await readExchange(request), request, requestId);
+      if (!answer) return void request.socket.destroy();
+      response.writeHead(answer.status, { 'content-type': 'text/xml;charset=UTF-8' });
+      response.end(answer.body);
+    } catch (error) {
+      const failure = new CloudError('InternalError', String(error), 500);
+      response.writeHead(500).end(this.#protocol.refuse(failure, requestId));
+    }
+  }
+
+  /** @returns undefined when the connection is to drop */
+  async #answer(
+    exchange: Exchange,
+    { headers }: IncomingMessage,
+    requestId: string,
+  ): Promise<Answer | undefined> {
+    const refuse = (error: CloudError): Answer => ({
+      status: error.status,
+      body: this.#protocol.refuse(error, requestId),
+    });
+    let call: { action: string; parameters: P };
+    try {
+      demandSignature(headers.authorization);
+      call = this.#protocol.read(exchange);
+    } catch (error) {
+      return refuse(asCloudError(error));
+    }
+    const trouble = this.faults.meet(call.action, call.parameters);
+    const { outcome, answer } = this.#act(call, trouble, requestId, refuse);
+    this.calls.push({ ...call, at: this.#clock.now(), outcome });
+    if (this.calls.length > kept) this.calls.shift();
+    if (trouble?.kind === 'delay') await this.#clock.sleep(trouble.by);
+    return answer;
+  }
+
+  #act(
+    { action, parameters }: { action: string; parameters: P },
+    trouble: Trouble | undefined,
+    requestId: string,
+    refuse: (error: CloudError) => Answer,
+  ): { outcome: string; answer: Answer | undefined } {
+    if (trouble?.kind === 'unheard') return { outcome: 'unheard', answer: undefined };
+    try {
+      if (trouble?.kind === 'error')
+        throw new CloudError(trouble.code, trouble.message, trouble.status);
+      const answer = { status: 200, body: this.#protocol.act(action, parameters, requestId) };
+      return trouble?.kind === 'lost'
+        ? { outcome: 'lost', answer: undefined }
+        : { outcome: 'ok', answer };
+    } catch (error) {
+      const failure = asCloudError(error);
+      return { outcome: failure.code, answer: refuse(failure) };
+    }
+  }
+}
+
+function asCloudError(error: unknown): CloudError {
+  return error instanceof CloudError ? error : new CloudError('InternalError', String(error), 500);
+}
+
+function demandSignature(authorization: string | undefined): void {
+  if (authorization?.startsWith('AWS4-HMAC-SHA256 Credential=')) return;
+  throw new CloudError(
+    'AuthFailure',
+    'AWS was not able to validate the provided access credentials',
+    401,
+  );
+}
+
+async function readExchange(request: IncomingMessage): Promise<Exchange> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return {
+    method: request.method ?? 'GET',
+    url: new URL(request.url ?? '/', 'http://127.0.0.1'),
+    body: Buffer.concat(chunks).toString('utf8'),
+  };
+}
