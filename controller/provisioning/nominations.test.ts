@@ -1,0 +1,104 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+
+import type { Pod } from '#schemas/kubernetes/core.ts';
+import { nodes, pods } from '#schemas/kubernetes/resource.ts';
+
+import { memoryContext } from '../testing/context.ts';
+import { unavailable } from '../testing/refusals.ts';
+import { Nominations } from './nominations.ts';
+
+let world: ReturnType<typeof memoryContext>;
+let nominations: Nominations;
+beforeEach(() => {
+  world = memoryContext();
+  world.client.paths.set('/version', { major: '1', minor: '35+' });
+  nominations = new Nominations(world.context);
+});
+
+function seedPod(name: string, parts: Pick<Pod, 'status'> & { nodeName?: string } = {}): string {
+  const { nodeName, status } = parts;
+  const spec = { containers: [{ name: 'app' }], ...(nodeName === undefined ? {} : { nodeName }) };
+  world.client.seed(pods, {
+    metadata: { namespace: 'shop', name },
+    spec,
+    ...(status ? { status } : {}),
+  });
+  return `shop/${name}`;
+}
+
+const told = (name: string) =>
+  world.client.peek(pods, { namespace: 'shop', name })?.status?.nominatedNodeName;
+
+describe('a Node that was made for Pods', () => {
+  test('is named on each of them that still waits, once', async () => {
+    nominations.plan('web-1', [
+      seedPod('a'),
+      seedPod('b'),
+      seedPod('bound', { nodeName: 'host' }),
+      'shop/gone',
+    ]);
+
+    await nominations.nominate('web-1', 'web-3f2a91c0');
+    await nominations.nominate('web-1', 'web-3f2a91c0');
+
+    expect(['a', 'b', 'bound'].map(told)).toEqual(['web-3f2a91c0', 'web-3f2a91c0', undefined]);
+    expect(world.client.writes).toHaveLength(2);
+  });
+
+  test('is not named before Kubernetes 1.35, and the plan is kept', async () => {
+    world.client.paths.set('/version', { major: '1', minor: '34' });
+    nominations.plan('web-1', [seedPod('a')]);
+    await nominations.nominate('web-1', 'web-3f2a91c0');
+    expect(world.client.writes).toEqual([]);
+    expect(nominations.podsOf('web-1')).toEqual(['shop/a']);
+  });
+
+  test('leaves Pods alone that preempt on a Node that is there, and takes those whose Node is gone', async () => {
+    world.client.seed(nodes, { metadata: { name: 'there' } });
+    const status = (nominatedNodeName: string) => ({ status: { nominatedNodeName } });
+    nominations.plan('web-1', [seedPod('a', status('there')), seedPod('b', status('gone'))]);
+    await nominations.nominate('web-1', 'new');
+    expect(['a', 'b'].map(told)).toEqual(['there', 'new']);
+  });
+
+  test('is named again after a failure', async () => {
+    nominations.plan('web-1', [seedPod('a'), seedPod('b')]);
+    world.client.fail(({ verb }) => verb === 'patch', unavailable());
+    await expect(nominations.nominate('web-1', 'new')).rejects.toThrow('503');
+    await nominations.nominate('web-1', 'new');
+    expect(['a', 'b'].map(told)).toEqual(['new', 'new']);
+  });
+});
+
+describe('a claim that goes away', () => {
+  test('takes its nominations back where Pods still wait', async () => {
+    nominations.plan('web-1', [seedPod('a'), seedPod('b')]);
+    await nominations.nominate('web-1', 'new');
+    seedPod('b', { nodeName: 'new', status: { nominatedNodeName: 'new' } });
+
+    await nominations.forget('web-1');
+
+    expect(['a', 'b'].map(told)).toEqual([undefined, 'new']);
+    expect(nominations.claimOf('shop/a')).toBeUndefined();
+  });
+
+  test('another Pod that got the name of a planned one is not touched', async () => {
+    nominations.plan('web-1', [seedPod('a')]);
+    world.caches.pods.fallBehind();
+    world.client.remove(pods, { namespace: 'shop', name: 'a' });
+    seedPod('a');
+    await nominations.nominate('web-1', 'new');
+    expect(told('a')).toBeUndefined();
+  });
+});
+
+test('a Pod waits for one claim at a time', () => {
+  nominations.plan('web-1', ['shop/a', 'shop/b']);
+  nominations.plan('web-2', ['shop/b']);
+  expect([nominations.podsOf('web-1'), nominations.podsOf('web-2')]).toEqual([
+    ['shop/a'],
+    ['shop/b'],
+  ]);
+  nominations.end('web-1');
+  expect(nominations.planned).toEqual(['web-2']);
+});

@@ -1,0 +1,146 @@
+/**
+ * A plan is carried out, not hoped for: kube-scheduler chooses among open nodes by its own lights, so it is told
+ * which Pods a Node was made for, after the Node exists and before it opens.
+ *
+ * Kubernetes reads `status.nominatedNodeName` written by others since 1.35 (KEP-5278); older clusters find their way in
+ * further passes, and only the memory of the plan is kept for them. Plans live in memory: after a restart Pods are
+ * planned anew onto the claims that are on their way.
+ */
+import { isConflict, isNotFound } from '#kube/client/errors.ts';
+import type { Pod } from '#schemas/kubernetes/core.ts';
+import type { Live } from '#schemas/kubernetes/meta.ts';
+import { pods } from '#schemas/kubernetes/resource.ts';
+
+import type { Context } from '../context.ts';
+import { inParallel, rejectFirst } from './parallel.ts';
+
+/** Patches at a time for one Node. */
+const width = 16;
+const firstMinor = 35;
+
+export class Nominations {
+  readonly #context: Context;
+  /** Claim name → Pods (namespace/name) planned for it. */
+  readonly #plans = new Map<string, Set<string>>();
+  /** Pod → claim name. */
+  readonly #claims = new Map<string, string>();
+  /** Claim name → Node that its Pods were told of. */
+  readonly #nodes = new Map<string, string>();
+  #isSupported: Promise<boolean> | undefined;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** Remembers for which claim the Pods (namespace/name) wait; an earlier plan for them ends. */
+  plan(claimName: string, podKeys: readonly string[]): void {
+    const planned = this.#plans.get(claimName) ?? new Set();
+    this.#plans.set(claimName, planned);
+    for (const key of podKeys) {
+      this.drop(key);
+      planned.add(key);
+      this.#claims.set(key, claimName);
+    }
+  }
+
+  /** The claim that a Pod waits for. */
+  claimOf(podKey: string): string | undefined {
+    return this.#claims.get(podKey);
+  }
+
+  /** Pods that wait for a claim: a claim with any is not empty. */
+  podsOf(claimName: string): readonly string[] {
+    return [...(this.#plans.get(claimName) ?? [])];
+  }
+
+  /** Claims that Pods wait for. */
+  get planned(): readonly string[] {
+    return [...this.#plans.keys()];
+  }
+
+  /** A Pod that is bound, gone, or planned elsewhere waits no more. */
+  drop(podKey: string): void {
+    const claimName = this.#claims.get(podKey);
+    if (claimName === undefined) return;
+    this.#claims.delete(podKey);
+    this.#plans.get(claimName)?.delete(podKey);
+  }
+
+  /**
+   * Tells the scheduler that the planned Pods go to this Node; call it while the Node is still closed. Safe to
+   * repeat. Does nothing on Kubernetes before 1.35.
+   *
+   * @throws ApiError, ConnectionError: some Pods were not told
+   */
+  async nominate(claimName: string, nodeName: string): Promise<void> {
+    const waiting = this.podsOf(claimName)
+      .map((key) => this.#context.caches.pods.get(key))
+      .filter((pod) => pod !== undefined)
+      .filter((pod) => this.#isFree(pod, nodeName));
+    if (waiting.length === 0 || !(await this.#supported())) return;
+    this.#nodes.set(claimName, nodeName);
+    rejectFirst(await inParallel(waiting, width, async (pod) => this.#patch(pod, nodeName)));
+  }
+
+  /**
+   * Ends a claim's plan and takes back what its Pods were told, where they are not bound yet.
+   *
+   * @throws ApiError, ConnectionError: some Pods still name the Node, which hides them from nobody once it is gone
+   */
+  async forget(claimName: string): Promise<void> {
+    const nodeName = this.#nodes.get(claimName);
+    const told = this.podsOf(claimName)
+      .map((key) => this.#context.caches.pods.get(key))
+      .filter((pod) => pod !== undefined)
+      .filter((pod) => isWaiting(pod) && pod.status?.nominatedNodeName === nodeName);
+    this.end(claimName);
+    if (nodeName === undefined) return;
+    rejectFirst(await inParallel(told, width, async (pod) => this.#patch(pod, null)));
+  }
+
+  /** Ends a claim's plan and leaves its Pods as they are: its Node is open, the scheduler decides. */
+  end(claimName: string): void {
+    for (const key of this.podsOf(claimName)) this.#claims.delete(key);
+    this.#plans.delete(claimName);
+    this.#nodes.delete(claimName);
+  }
+
+  /** Pods that the scheduler itself sent to a Node that is there, by preemption, are left to it. */
+  #isFree(pod: Live<Pod>, nodeName: string): boolean {
+    const told = pod.status?.nominatedNodeName;
+    if (!isWaiting(pod) || told === nodeName) return false;
+    return told === undefined || told === '' || this.#context.caches.nodes.get(told) === undefined;
+  }
+
+  async #patch({ metadata }: Live<Pod>, nominatedNodeName: string | null): Promise<void> {
+    const { namespace = '', name, uid } = metadata;
+    const body = { metadata: { uid }, status: { nominatedNodeName } };
+    const options = { subresource: 'status' };
+    await this.#context.client
+      .patch(pods, { namespace, name }, { type: 'merge', body }, options)
+      .catch((error: unknown) => {
+        // The Pod is gone, or another one has its name: nothing waits here any more.
+        if (!isNotFound(error) && !isConflict(error)) throw error;
+      });
+  }
+
+  async #supported(): Promise<boolean> {
+    this.#isSupported ??= this.#askVersion();
+    return this.#isSupported.catch((error: unknown) => {
+      this.#isSupported = undefined;
+      throw error;
+    });
+  }
+
+  async #askVersion(): Promise<boolean> {
+    const version = (await this.#context.client.raw('/version')) as {
+      major?: string;
+      minor?: string;
+    };
+    return Number(version.major) > 1 || Number.parseInt(version.minor ?? '', 10) >= firstMinor;
+  }
+}
+
+function isWaiting({ spec, metadata }: Pod): boolean {
+  return !spec?.nodeName && metadata?.deletionTimestamp === undefined;
+}

@@ -1,0 +1,125 @@
+/**
+ * Who holds how much of one pool, and whether more may be held. Pure.
+ *
+ * In the cluster a ledger is the data of one ConfigMap: claim UID → JSON of {@link Entry}.
+ */
+import type { NodeClaim } from '#schemas/karpenter/types.ts';
+import type { ConfigMap } from '#schemas/kubernetes/core.ts';
+import type { Live, ResourceList } from '#schemas/kubernetes/meta.ts';
+import { annotations } from '#schemas/names.ts';
+import { Quantity } from '#schemas/quantity/quantity.ts';
+import { addResources } from '#schemas/quantity/resources.ts';
+
+export interface Entry {
+  /** Name of the claim, for people who read the ConfigMap. */
+  readonly claim: string;
+  /** What its machine takes of the limits, `nodes: 1` included. */
+  readonly resources: ResourceList;
+}
+
+/** By claim UID. */
+export type Ledger = ReadonlyMap<string, Entry>;
+
+export interface Granted {
+  readonly granted: true;
+}
+
+/** The first limit that has no room, in the order of the limits; all amounts are canonical quantities. */
+export interface Denied {
+  readonly granted: false;
+  readonly resource: string;
+  readonly limit: string;
+  /** What all other claims hold. */
+  readonly use: string;
+  readonly asked: string;
+}
+
+export type Verdict = Granted | Denied;
+
+/**
+ * Whether `uid` may hold these resources. What it holds already it may keep or lessen, also above a limit that was
+ * lowered since: its machine may be running.
+ *
+ * @throws InvalidQuantity when a limit is none
+ */
+export function judge(
+  ledger: Ledger,
+  limits: Readonly<ResourceList> | undefined,
+  uid: string,
+  resources: Readonly<ResourceList>,
+): Verdict {
+  const held = ledger.get(uid)?.resources ?? {};
+  const others = usedBy([...ledger].filter(([holder]) => holder !== uid).map(([, entry]) => entry));
+  for (const [resource, text] of Object.entries(limits ?? {})) {
+    const [limit, asked, use] = [
+      Quantity.parse(text),
+      amount(resources, resource),
+      amount(others, resource),
+    ];
+    const isMore = asked.compareTo(amount(held, resource)) > 0;
+    if (isMore && use.add(asked).compareTo(limit) > 0) {
+      const amounts = { limit: limit.toString(), use: use.toString(), asked: asked.toString() };
+      return { granted: false, resource, ...amounts };
+    }
+  }
+  return { granted: true };
+}
+
+export function usedBy(entries: Iterable<Entry>): ResourceList {
+  return addResources(...[...entries].map(({ resources }) => resources));
+}
+
+/** Undefined when any entry is no entry of ours: someone wrote into the ConfigMap, so none of it can be trusted. */
+export function readLedger({ data = {} }: ConfigMap): Ledger | undefined {
+  const entries = Object.entries(data).map(([uid, text]) => [uid, readEntry(text)] as const);
+  const isSound = (pair: readonly [string, Entry | undefined]): pair is [string, Entry] =>
+    pair[1] !== undefined;
+  return entries.every(isSound) ? new Map(entries) : undefined;
+}
+
+/** An entry with canonical quantities in the order of their names, `nodes: 1` among them. */
+export function entryOf(claim: string, resources: Readonly<ResourceList>): Entry {
+  const size = Object.entries(addResources({ ...resources, nodes: '1' }));
+  return { claim, resources: Object.fromEntries(size.toSorted(([a], [b]) => (a < b ? -1 : 1))) };
+}
+
+/** Ordered by UID, so that the same ledger is always the same object. */
+export function writeLedger(ledger: Ledger): Record<string, string> {
+  const sorted = [...ledger].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(sorted.map(([uid, entry]) => [uid, JSON.stringify(entry)]));
+}
+
+/**
+ * What claims that may have a machine hold. A claim may have one from the moment its launch intent is written; one
+ * without an intent has reserved nothing yet, or will do so again.
+ */
+export function ledgerOf(claims: readonly Live<NodeClaim>[]): Ledger {
+  return new Map(
+    claims.filter(mayHaveMachine).map(({ metadata, spec, status }) => {
+      const size = status?.capacity ?? spec.resources?.requests ?? {};
+      return [metadata.uid, entryOf(metadata.name, size)];
+    }),
+  );
+}
+
+function mayHaveMachine({ metadata, status }: NodeClaim): boolean {
+  return (
+    status?.providerID !== undefined || metadata?.annotations?.[annotations.intent] !== undefined
+  );
+}
+
+function amount(list: Readonly<ResourceList>, resource: string): Quantity {
+  const text = Object.hasOwn(list, resource) ? list[resource] : undefined;
+  return text === undefined ? Quantity.zero : Quantity.parse(text);
+}
+
+function readEntry(text: string): Entry | undefined {
+  try {
+    const entry = JSON.parse(text) as Partial<Entry> | null;
+    if (typeof entry?.claim !== 'string' || typeof entry.resources !== 'object') return undefined;
+    Object.values(entry.resources).forEach((value) => Quantity.parse(value));
+    return { claim: entry.claim, resources: entry.resources };
+  } catch {
+    return undefined;
+  }
+}
