@@ -81,13 +81,20 @@ async function readOfferings(ec2: EC2Client): Promise<Map<string, Set<string>>> 
  * list of families grows.
  */
 export function machineTypeOf(info: InstanceTypeInfo): MachineType | undefined {
-  const { InstanceType: name = '', BareMetal: metal = false, ProcessorInfo: processor } = info;
-  const nested = processor?.SupportedFeatures?.includes('nested-virtualization') ?? false;
-  const architecture = architectureOf(processor?.SupportedArchitectures);
+  const { InstanceType: name = '', BareMetal: metal = false } = info;
+  const { nested, architecture } = processorOf(info);
   const size = sizeOf(info);
   const usable = (metal || nested) && isOnDemand(info);
   if (!usable || !architecture || !size) return undefined;
   return { name, family: familyOf(name), ...size, architecture, metal, nested: nested && !metal };
+}
+
+function processorOf({ ProcessorInfo = {} }: InstanceTypeInfo) {
+  const { SupportedFeatures: features = [], SupportedArchitectures: names } = ProcessorInfo;
+  return {
+    nested: features.includes('nested-virtualization'),
+    architecture: architectureOf(names),
+  };
 }
 
 function isOnDemand({ SupportedUsageClasses: classes }: InstanceTypeInfo): boolean {

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+
+import { UserDataTooLarge } from '../errors.ts';
+import type { Bootstrap } from '../machine.ts';
+import { renderUserData } from './user-data.ts';
+
+const bootstrap: Bootstrap = {
+  fqdn: 'api.web-3f2a91c0.machines.example.com',
+  port: 443,
+  token: 'c2VjcmV0',
+  quotas: { vcpus: 8, memoryMiB: 12_288, volumeStorageMiB: 512_000, instances: 1000 },
+  certificate: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+  privateKey: '-----BEGIN PRIVATE KEY-----\nBBBB\n-----END PRIVATE KEY-----\n',
+  activation: undefined,
+  config: {},
+  imagePulls: [],
+};
+
+/** Reads as cloud-init does: YAML, then the file's content. */
+function machineIn(userData: string) {
+  const { write_files: files } = parse(userData) as { write_files: Record<string, string>[] };
+  expect(files).toHaveLength(1);
+  return { ...files[0], content: JSON.parse(files[0]?.['content'] ?? '') as unknown };
+}
+
+test('a machine is told its name, its user and its certificate', () => {
+  const userData = renderUserData({ ...bootstrap, activation: 'once', imagePulls: ['a/b:1'] });
+
+  expect(userData.startsWith('#cloud-config\n')).toBe(true);
+  expect(machineIn(userData)).toEqual({
+    path: '/etc/unikraft/machine.json',
+    owner: 'root:root',
+    permissions: '0600',
+    content: {
+      apiVersion: 'machine.karpenter.unikraft.com/v1alpha1',
+      fqdn: bootstrap.fqdn,
+      port: 443,
+      users: [{ name: 'kraftlet', token: 'c2VjcmV0', quotas: bootstrap.quotas }],
+      tls: { certificate: bootstrap.certificate, privateKey: bootstrap.privateKey },
+      activationToken: 'once',
+      config: {},
+      imagePulls: ['a/b:1'],
+    },
+  });
+});
+
+test('the same machine is told the same bytes, in whatever order its settings were written', () => {
+  const config = { 'vm-user-min-memory': '16', 'net-count': '1000' };
+  const reversed = { 'net-count': '1000', 'vm-user-min-memory': '16' };
+
+  expect(renderUserData({ ...bootstrap, config })).toBe(
+    renderUserData({ ...bootstrap, config: reversed }),
+  );
+});
+
+test('any text survives the way through YAML and JSON', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 200 });
+  fc.assert(
+    fc.property(text, text, (value, token) => {
+      const { content } = machineIn(
+        renderUserData({ ...bootstrap, token, config: { key: value } }),
+      );
+      expect(content).toMatchObject({ users: [{ token }], config: { key: value } });
+    }),
+  );
+});
+
+test('more than a cloud takes is refused before any cloud is asked', () => {
+  const render = () => renderUserData({ ...bootstrap, activation: 'x'.repeat(17_000) });
+
+  expect(render).toThrow(UserDataTooLarge);
+  expect(render).toThrow(/has \d+ bytes and may have 16384; shorten/);
+});
