@@ -13,6 +13,8 @@ export interface ProcessSpec {
   /** The whole environment; default: this process' own. */
   readonly env?: Record<string, string | undefined>;
   readonly cwd?: string;
+  /** How long it may take to end by itself when it is told to; default 10 s. */
+  readonly grace?: Duration;
 }
 
 export interface Exit {
@@ -33,10 +35,12 @@ export class LocalProcess {
   /** Standard output and error, in one file. */
   readonly logFile: string;
   readonly exited: Promise<Exit>;
+  readonly #grace: Duration;
   #exit: Exit | undefined;
 
-  private constructor(name: string, logFile: string, child: ChildProcess) {
-    this.name = name;
+  private constructor(spec: ProcessSpec, logFile: string, child: ChildProcess) {
+    this.name = spec.name;
+    this.#grace = spec.grace ?? seconds(10);
     this.logFile = logFile;
     this.pid = child.pid ?? 0;
     const { promise, resolve } = Promise.withResolvers<Exit>();
@@ -62,7 +66,7 @@ export class LocalProcess {
         detached: true,
         stdio: ['ignore', log, log],
       });
-      return new LocalProcess(spec.name, logFile, child);
+      return new LocalProcess(spec, logFile, child);
     } finally {
       closeSync(log);
     }
@@ -84,7 +88,7 @@ export class LocalProcess {
   }
 
   /** SIGTERM, and SIGKILL when it is still there after `grace`. */
-  async stop(grace: Duration = seconds(10)): Promise<Exit> {
+  async stop(grace: Duration = this.#grace): Promise<Exit> {
     if (this.#exit) return this.#exit;
     this.kill('SIGTERM');
     const timer = setTimeout(() => this.kill('SIGKILL'), grace);

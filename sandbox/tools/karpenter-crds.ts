@@ -51,7 +51,9 @@ async function moduleOf(folder: string, options: GoOptions): Promise<string> {
   if (Sum === undefined) throw new GoFailed(args, result);
   const sums = await readFile(join(folder, 'go.sum'), 'utf8');
   if (!sums.split('\n').includes(`${KARPENTER} ${version} ${Sum}`)) {
-    throw new Error(`${KARPENTER} ${version} has the checksum ${Sum}, which is not the one in ${folder}go.sum`);
+    throw new Error(
+      `${KARPENTER} ${version} has the checksum ${Sum}, which is not the one in ${folder}go.sum`,
+    );
   }
   const cache = await goOrThrow(['env', 'GOMODCACHE'], options);
   return Dir ?? join(cache.trim(), `${KARPENTER}@${version}`);

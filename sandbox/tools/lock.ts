@@ -28,7 +28,11 @@ export async function withLock<T>(
   await writeFile(ticket, identityText(self));
   try {
     await acquire(file, ticket, options);
-    return await work().finally(() => rm(file, { force: true }));
+    try {
+      return await work();
+    } finally {
+      await rm(file, { force: true });
+    }
   } finally {
     await rm(ticket, { force: true });
   }

@@ -79,7 +79,12 @@ export function moduleFolder(set: string): string {
 /** `v1.37.2`: the version that the go.mod in `folder` asks for; throws when it does not name the module. */
 export async function pinnedVersion(folder: string, module: string): Promise<string> {
   const text = await readFile(join(folder, 'go.mod'), 'utf8');
-  const words = text.split('\n').map((line) => line.trim().replace(/^require /, '').split(' '));
+  const words = text.split('\n').map((line) =>
+    line
+      .trim()
+      .replace(/^require /, '')
+      .split(' '),
+  );
   const version = words.find(([name]) => name === module)?.[1];
   if (!version) throw new Error(`${folder}go.mod does not require ${module}`);
   return version;
