@@ -9,22 +9,19 @@ import type {
 } from '#schemas/nodeclass/types.ts';
 import { type Clock, seconds } from '#schemas/time/clock.ts';
 
+import type { AwsConnection } from '../../aws/config.ts';
 import { AttemptSpent, type MachineError } from '../../errors.ts';
 import type { Instance, MachineIdentity } from '../../machine.ts';
+import { until } from '../../until.ts';
 import type { CloudProvider, LaunchRequest, ResolvedPlacement, SizeOnSale } from '../provider.ts';
-import {
-  type AwsConnection,
-  connectionKey,
-  type Ec2ClientPool,
-  type Ec2Clients,
-} from './clients.ts';
+import { connectionKey, type Ec2ClientPool, type Ec2Clients } from './clients.ts';
 import { codeOf, shortageOf, toMachineError } from './errors.ts';
 import { InstanceTypes, type RegionSizes } from './instance-types.ts';
 import { instanceOf, instancesTagged } from './instances.ts';
 import { runInstancesInput } from './launch.ts';
 import { priceOf } from './prices.ts';
 import { resolvePlacement } from './resolve.ts';
-import { Shared, until } from './shared.ts';
+import { Shared } from './shared.ts';
 import { UnavailableOfferings } from './unavailable-offerings.ts';
 
 /** Machines on EC2: one on-demand instance per RunInstances call, found again by its tags. */

@@ -8,7 +8,8 @@ import {
 import type { MachineType } from '#schemas/instances/instance-type.ts';
 import { type Clock, minutes } from '#schemas/time/clock.ts';
 
-import { type AwsConnection, connectionKey } from './clients.ts';
+import type { AwsConnection } from '../../aws/config.ts';
+import { connectionKey } from './clients.ts';
 import { toMachineError } from './errors.ts';
 import { familyOf } from './prices.ts';
 import { Shared } from './shared.ts';

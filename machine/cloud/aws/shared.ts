@@ -1,5 +1,7 @@
 import type { Clock, Duration, Instant } from '#schemas/time/clock.ts';
 
+import { until } from '../../until.ts';
+
 interface Entry<T> {
   readonly promise: Promise<T>;
   readonly asked: Instant;
@@ -35,19 +37,5 @@ export class Shared<T> {
       if (this.#entries.get(key) === entry) this.#entries.delete(key);
       throw error;
     }
-  }
-}
-
-/** `promise`, or the signal's reason if that aborts first; `promise` itself goes on. */
-export async function until<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-    promise.catch(() => {}); // nobody may be left to hear of a later failure
   }
 }

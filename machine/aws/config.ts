@@ -1,0 +1,81 @@
+import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { StandardRetryStrategy } from '@smithy/util-retry';
+
+import { seconds } from '#schemas/time/clock.ts';
+
+import { isFinal } from '../cloud/aws/errors.ts';
+import { NodeClassError } from '../errors.ts';
+import { faults } from '../faults.ts';
+
+/** Whose account, and where. */
+export interface AwsConnection {
+  readonly region: string;
+  readonly assumeRoleARN?: string | undefined;
+}
+
+/**
+ * What every AWS client here shares. Credentials come from the SDK's default chain (IRSA, Pod Identity, environment,
+ * instance role), through the role when one is named; endpoints from the standard AWS_ENDPOINT_URL_* variables.
+ */
+export function awsConfig({ region, assumeRoleARN }: AwsConnection) {
+  return {
+    region,
+    retryStrategy: new CandidRetryStrategy(4),
+    requestHandler: new PrivateHttpHandler({
+      connectionTimeout: seconds(5),
+      requestTimeout: seconds(60),
+      // without it a server that hangs costs a warning, and the call hangs with it
+      throwOnRequestTimeout: true,
+    }),
+    ...(assumeRoleARN === undefined ? {} : { credentials: assumedRole(region, assumeRoleARN) }),
+  };
+}
+
+/** Repeats what may pass in a second, never a lack of capacity: EC2 sends that as 500, which looks repeatable. */
+export class CandidRetryStrategy extends StandardRetryStrategy {
+  override async refreshRetryTokenForRetry(
+    ...[token, info]: Parameters<StandardRetryStrategy['refreshRetryTokenForRetry']>
+  ): ReturnType<StandardRetryStrategy['refreshRetryTokenForRetry']> {
+    if (isFinal(info.error)) throw info.error;
+    return super.refreshRetryTokenForRetry(token, info);
+  }
+}
+
+/** Sends nothing to an endpoint without TLS, unless it is on this very computer, as test stands are. */
+class PrivateHttpHandler extends NodeHttpHandler {
+  override async handle(
+    ...[request, options]: Parameters<NodeHttpHandler['handle']>
+  ): ReturnType<NodeHttpHandler['handle']> {
+    const { protocol, hostname } = request;
+    if (protocol !== 'https:' && !isLoopback(hostname)) {
+      throw new NodeClassError(
+        faults.insecureEndpoint,
+        `The endpoint ${protocol}//${hostname} has no TLS; use https, or a loopback address for tests.`,
+      );
+    }
+    return super.handle(request, options);
+  }
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
+
+function assumedRole(region: string, RoleArn: string) {
+  const sts = new STSClient(awsConfig({ region }));
+  return async () => {
+    const { Credentials } = await sts.send(
+      new AssumeRoleCommand({ RoleArn, RoleSessionName: 'karpenter-provider-unikraft' }),
+    );
+    if (!Credentials?.AccessKeyId || !Credentials.SecretAccessKey) {
+      throw new Error(`STS gave no credentials for ${RoleArn}`);
+    }
+    return {
+      accessKeyId: Credentials.AccessKeyId,
+      secretAccessKey: Credentials.SecretAccessKey,
+      ...(Credentials.SessionToken === undefined ? {} : { sessionToken: Credentials.SessionToken }),
+      ...(Credentials.Expiration === undefined ? {} : { expiration: Credentials.Expiration }),
+    };
+  };
+}

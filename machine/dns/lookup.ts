@@ -1,0 +1,48 @@
+import { Resolver } from 'node:dns/promises';
+
+import { seconds } from '#schemas/time/clock.ts';
+
+import { DnsUnavailable } from '../errors.ts';
+import type { NameLookup } from './provider.ts';
+
+/** What a resolver says about a name that does not exist, or has no address (yet). */
+const absent = new Set(['ENOTFOUND', 'ENODATA']);
+
+/** Looks names up at given servers, by default the system's, without any cache of its own. */
+export class DnsLookup implements NameLookup {
+  readonly #servers: readonly string[];
+
+  /** @param servers  `10.0.0.2` or `10.0.0.2:5353`; none = the system's */
+  constructor(servers: readonly string[] = []) {
+    this.#servers = servers;
+  }
+
+  /** @throws DnsUnavailable when no server answers, or they answer with a failure */
+  async lookup(name: string, signal: AbortSignal): Promise<readonly string[]> {
+    signal.throwIfAborted();
+    // a resolver of its own for each call, since cancelling ends all that one resolver has under way
+    const resolver = new Resolver({ timeout: seconds(2), tries: 2 });
+    if (this.#servers.length > 0) resolver.setServers(this.#servers);
+    const cancel = (): void => resolver.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      return await addressesOf(resolver, name);
+    } catch (error) {
+      signal.throwIfAborted();
+      const code = (error as { code?: string }).code ?? 'failure';
+      const at = this.#servers.join(', ') || "the system's servers";
+      throw new DnsUnavailable(`Looking ${name} up at ${at}: ${code}`, { cause: error });
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
+  }
+}
+
+async function addressesOf(resolver: Resolver, name: string): Promise<string[]> {
+  try {
+    return await resolver.resolve4(name);
+  } catch (error) {
+    if (absent.has((error as { code?: string }).code ?? '')) return [];
+    throw error;
+  }
+}
