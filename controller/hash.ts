@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 
 /**
  * A short fingerprint of a value: equal for values that differ only in the order of keys, or in keys that are
- * absent, null or empty. Lists keep their order; sort those that are sets before.
+ * absent, null, or an empty map or list. Lists keep their order: hand sets over through {@link asSet}, and what is
+ * another program's, where null and empty may mean something, through {@link exactly}.
  *
  * @param length hex digits to keep, at most 64
  */
@@ -20,6 +21,15 @@ export function asSet(values: readonly unknown[] | undefined): unknown[] {
     .toSorted((a, b) => compare(JSON.stringify(a) ?? '', JSON.stringify(b) ?? ''));
 }
 
+/** A value as text that only the order of keys has no part in. */
+export function exactly(value: unknown): string | undefined {
+  return JSON.stringify(value, (_, item: unknown) =>
+    item !== null && typeof item === 'object' && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => compare(a, b)))
+      : item,
+  );
+}
+
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (value === null || typeof value !== 'object') return value;
@@ -32,7 +42,7 @@ function canonical(value: unknown): unknown {
 }
 
 function isNothing(value: unknown): boolean {
-  if (value === undefined || value === null || value === '') return true;
+  if (value === undefined || value === null) return true;
   return typeof value === 'object' && Object.keys(value).length === 0;
 }
 

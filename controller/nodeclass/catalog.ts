@@ -1,0 +1,119 @@
+import type { SizeOnSale } from '#machine/cloud/provider.ts';
+import { capacityOf, quotasFor } from '#schemas/instances/capacity.ts';
+import type { InstanceType, PlatformQuotas } from '#schemas/instances/instance-type.ts';
+import { labelsOf } from '#schemas/instances/labels.ts';
+import type { UnikraftNodeClassStatus } from '#schemas/nodeclass/types.ts';
+
+import type { Catalog, Offer } from '../catalog.ts';
+import type { Clouds } from '../clouds.ts';
+import type { Context } from '../context.ts';
+import { Revisions, type Revision } from './revisions.ts';
+
+type Corrections = NonNullable<UnikraftNodeClassStatus['capacityCorrections']>;
+
+interface Made {
+  /** What the sizes were made from, as text. */
+  readonly basis: string;
+  readonly instanceTypes: readonly InstanceType[];
+}
+
+/**
+ * What could be launched from each node class now. It may be asked in every pass of the scheduler: clouds remember
+ * their lists themselves, and the same answer is given again, the very same array, until something in it changes.
+ */
+export class CloudCatalog implements Catalog {
+  readonly #context: Pick<Context, 'caches'>;
+  readonly #revisions: Revisions;
+  readonly #clouds: Clouds;
+  /** By node class. */
+  readonly #made = new Map<string, Made>();
+
+  constructor(context: Pick<Context, 'caches'>, revisions: Revisions, clouds: Clouds) {
+    this.#context = context;
+    this.#revisions = revisions;
+    this.#clouds = clouds;
+    context.caches.nodeClasses.subscribe({
+      delete: ({ metadata }) => this.#made.delete(metadata.name),
+    });
+  }
+
+  /** @throws MachineError when the cloud cannot be asked and nothing is known yet */
+  async offer(nodeClass: string, signal: AbortSignal): Promise<Offer | undefined> {
+    const object = this.#context.caches.nodeClasses.get(nodeClass);
+    const revision = this.#revisions.current(nodeClass);
+    if (!object || !revision || object.metadata.deletionTimestamp !== undefined) return undefined;
+    const cloud = await this.#clouds.for(revision.nodeClass.spec);
+    const sizes = await cloud.sizes(revision.nodeClass, signal);
+    const corrections = (object.status?.capacityCorrections ?? []).filter(
+      (correction) => correction.revision === revision.name,
+    );
+    const instanceTypes = this.#instanceTypes(revision, sizes, corrections);
+    return { revision: revision.name, nodeClass: revision.nodeClass, instanceTypes };
+  }
+
+  #instanceTypes(
+    { name, nodeClass }: Revision,
+    sizes: readonly SizeOnSale[],
+    corrections: Corrections,
+  ): readonly InstanceType[] {
+    const basis = JSON.stringify([name, corrections, sizes]);
+    const known = this.#made.get(nodeClass.nodeClass);
+    if (known?.basis === basis) return known.instanceTypes;
+    const instanceTypes = sizes
+      .flatMap((size) => instanceTypeFrom(size, nodeClass.spec.platform, corrections) ?? [])
+      .toSorted(byPrice);
+    this.#made.set(nodeClass.nodeClass, { basis, instanceTypes });
+    return instanceTypes;
+  }
+}
+
+/**
+ * A size as a node class makes it; undefined when it is too small for the platform's own needs.
+ *
+ * @param corrections what platforms of this revision turned out to advertise, which beats any arithmetic
+ */
+export function instanceTypeFrom(
+  { type, offerings }: SizeOnSale,
+  platform: Parameters<typeof quotasFor>[1],
+  corrections: Corrections,
+): InstanceType | undefined {
+  const predicted = quotasFor(type, platform);
+  if (!predicted) return undefined;
+  const learned = corrections.find(({ instanceType }) => instanceType === type.name);
+  const quotas: PlatformQuotas = learned ? { ...predicted, ...only(learned) } : predicted;
+  return {
+    name: type.name,
+    machine: type,
+    offerings,
+    capacity: capacityOf(quotas, platform),
+    labels: labelsOf(type),
+  };
+}
+
+function only({ vcpus, memoryMiB, instances }: Corrections[number]): Partial<PlatformQuotas> {
+  return { vcpus, memoryMiB, instances };
+}
+
+/** What can be had before what cannot, cheap before dear, known prices before unknown ones, then by name. */
+function byPrice(a: InstanceType, b: InstanceType): number {
+  return rankOf(a) - rankOf(b) || priceOf(a) - priceOf(b) || (a.name < b.name ? -1 : 1);
+}
+
+/** Unknown prices are infinite, and the difference of two infinities is no number. */
+function rankOf(type: InstanceType): number {
+  return (type.offerings.some(({ available }) => available) ? 0 : 2) + (hasPrice(type) ? 0 : 1);
+}
+
+function priceOf(type: InstanceType): number {
+  return hasPrice(type) ? Math.min(...pricesOf(type)) : 0;
+}
+
+function hasPrice(type: InstanceType): boolean {
+  return pricesOf(type).length > 0;
+}
+
+function pricesOf({ offerings }: InstanceType): number[] {
+  const available = offerings.filter((offering) => offering.available);
+  const relevant = available.length > 0 ? available : offerings;
+  return relevant.flatMap(({ price }) => price ?? []);
+}

@@ -1,0 +1,204 @@
+import type { ConditionChange } from '#kube/conditions.ts';
+import type { ResolvedPlacement } from '#machine/cloud/provider.ts';
+import { NodeClassError } from '#machine/errors.ts';
+import type { KraftletReleases } from '#machine/kraftlet/release.ts';
+import type { Live } from '#schemas/kubernetes/meta.ts';
+import type {
+  ResolvedNodeClass,
+  UnikraftNodeClass,
+  UnikraftNodeClassSpec,
+} from '#schemas/nodeclass/types.ts';
+import { minutes, seconds } from '#schemas/time/clock.ts';
+
+import type { Clouds } from '../clouds.ts';
+import { specHash, staticPart } from './identity.ts';
+import type { Lookups, Pace } from './lookups.ts';
+import type { NodeClassSecrets } from './secrets.ts';
+import { troubleOf, type Aspect, type Trouble } from './trouble.ts';
+import { mistakesOf } from './validation.ts';
+
+/** Clouds, DNS and registries: seldom, and more seldom while they fail. */
+const abroad: Pace = { fresh: minutes(5), first: seconds(5), longest: minutes(1) };
+/** One GET of our own API server: often enough that a Secret that appears is noticed within seconds. */
+const athome: Pace = { fresh: minutes(1), first: seconds(5), longest: seconds(5) };
+
+/** What the newest spec of a node class was found to stand on. */
+export interface Findings {
+  /** What was looked at and found good; conditions of which nothing is known are in neither list. */
+  readonly good: readonly Aspect[];
+  readonly troubles: readonly Trouble[];
+  readonly placement?: ResolvedPlacement;
+  readonly dnsZoneID?: string;
+}
+
+/** The world that a node class is checked against. */
+export interface World {
+  readonly clouds: Clouds;
+  readonly releases: KraftletReleases;
+  readonly secrets: NodeClassSecrets;
+  readonly lookups: Lookups;
+}
+
+interface Subject {
+  readonly nodeClass: Live<UnikraftNodeClass>;
+  readonly spec: UnikraftNodeClassSpec;
+  /** The image that a stored revision of this spec has already. */
+  readonly pinned: ResolvedNodeClass['image'] | undefined;
+}
+
+/** A check that is asked about under a name, so that its answer can be remembered. */
+interface Check<T> {
+  readonly aspect: Aspect;
+  readonly name: string;
+  readonly pace: Pace;
+  look(): Promise<T>;
+}
+
+/**
+ * Everything that the newest spec of a node class needs, looked at side by side: who corrects a manifest sees all
+ * that is wrong with it at once.
+ *
+ * @throws ApiError when our own API server fails
+ */
+export async function check(
+  nodeClass: Live<UnikraftNodeClass>,
+  pinned: ResolvedNodeClass['image'] | undefined,
+  world: World,
+  signal: AbortSignal,
+): Promise<Findings> {
+  const invalid = validate(nodeClass);
+  if (invalid) return { good: [], troubles: [invalid] };
+  const subject = { nodeClass, spec: staticPart(nodeClass.spec), pinned };
+  const ask = asking(subject, world.lookups);
+  const { clouds, secrets, releases } = world;
+  const { spec } = subject;
+  const [placement, zone, ...rest] = await Promise.all([
+    ask({
+      aspect: 'CredentialsReady',
+      name: 'placement',
+      pace: abroad,
+      look: async () => resolvePlacement(subject, clouds, signal),
+    }),
+    ask({
+      aspect: 'DNSReady',
+      name: 'dns',
+      pace: abroad,
+      look: async () => {
+        const dns = await clouds.dns(spec);
+        return dns.resolveZone(spec.dns.zone, spec.dns.zoneID, signal);
+      },
+    }),
+    ask({
+      aspect: 'CredentialsReady',
+      name: 'activation',
+      pace: athome,
+      look: async () => secrets.checkActivation(spec),
+    }),
+    ask({
+      aspect: 'CertificateReady',
+      name: 'authority',
+      pace: athome,
+      look: async () => secrets.ensureAuthority(nodeClass),
+    }),
+    ask({
+      aspect: 'KraftletReady',
+      name: 'kraftlet',
+      pace: abroad,
+      look: async () => releases.probe(spec.kraftlet, signal),
+    }),
+  ]);
+  return found(placement, zone, rest);
+}
+
+interface Answered<T> {
+  readonly aspect: Aspect;
+  readonly value?: T;
+  readonly trouble?: Trouble;
+}
+
+function asking({ nodeClass, spec }: Subject, lookups: Lookups) {
+  const { uid } = nodeClass.metadata;
+  const hash = specHash(spec);
+  lookups.keepOnly(uid, hash);
+  return async <T>({ aspect, name, pace, look }: Check<T>): Promise<Answered<T>> => {
+    try {
+      return { aspect, value: await lookups.ask(uid, `${hash} ${name}`, pace, look) };
+    } catch (error) {
+      return { aspect, trouble: troubleOf(error, aspect) };
+    }
+  };
+}
+
+function found(
+  placement: Answered<ResolvedPlacement>,
+  zone: Answered<string>,
+  rest: readonly Answered<void>[],
+): Findings {
+  const troubles = [placement, zone, ...rest].flatMap(({ trouble }) => trouble ?? []);
+  const looked: Aspect[] = ['ValidationSucceeded', ...placementAspects(placement)];
+  const asked = [zone, ...rest].map(({ aspect }) => aspect);
+  const bad = new Set(troubles.map(({ condition }) => condition));
+  return {
+    good: [...new Set([...looked, ...asked])].filter(
+      (aspect) => !bad.has(aspect) && (aspect !== 'CredentialsReady' || looked.includes(aspect)),
+    ),
+    troubles,
+    ...(placement.value && { placement: placement.value }),
+    ...(zone.value !== undefined && { dnsZoneID: zone.value }),
+  };
+}
+
+/** What the cloud's answer proves: it takes our credentials even when it knows no such image. */
+function placementAspects({ value, trouble }: Answered<ResolvedPlacement>): Aspect[] {
+  if (value) return ['CredentialsReady', 'ImageReady', 'PlacementReady'];
+  const answered = trouble?.condition === 'ImageReady' || trouble?.condition === 'PlacementReady';
+  return answered ? ['CredentialsReady'] : [];
+}
+
+/**
+ * An image is looked up once for a spec and stays: names that move on must not make a fleet of two images. Only
+ * when it is gone from the cloud is the spec asked again, which makes another revision.
+ */
+async function resolvePlacement(
+  { spec, pinned }: Subject,
+  clouds: Clouds,
+  signal: AbortSignal,
+): Promise<ResolvedPlacement> {
+  const cloud = await clouds.for(spec);
+  if (!pinned) return cloud.resolve(spec, signal);
+  try {
+    return await cloud.resolve({ ...spec, image: { id: pinned.id } }, signal);
+  } catch (error) {
+    const isGone = error instanceof NodeClassError && error.condition === 'ImageReady';
+    if (!isGone || spec.image.id === pinned.id) throw error;
+    return cloud.resolve(spec, signal);
+  }
+}
+
+function validate(nodeClass: UnikraftNodeClass): Trouble | undefined {
+  const mistakes = mistakesOf(nodeClass);
+  if (mistakes.length === 0) return undefined;
+  const message = `${mistakes.join('; ').slice(0, 1000)} (KPU270)`;
+  const condition = 'ValidationSucceeded';
+  return { condition, reason: 'NodeClassInvalid', message, definite: true };
+}
+
+/** One condition for each thing that is known; several troubles of one condition are told together. */
+export function changesFrom({ good, troubles }: Findings): ConditionChange[] {
+  const bad = Map.groupBy(troubles, ({ condition }) => condition);
+  return [
+    ...good.map((type): ConditionChange => ({ type, status: 'True' })),
+    ...[...bad].map(([type, all]): ConditionChange => {
+      const worst = all.find(({ definite }) => definite) ?? all[0];
+      return {
+        type,
+        status: worst?.definite ? 'False' : 'Unknown',
+        reason: worst?.reason ?? '',
+        message: all
+          .map(({ message }) => message)
+          .join('; ')
+          .slice(0, 1024),
+      };
+    }),
+  ];
+}

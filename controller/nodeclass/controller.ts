@@ -1,0 +1,181 @@
+import { isConflict, isNotFound } from '#kube/client/errors.ts';
+import { scopeOf } from '#kube/conditions.ts';
+import type { Reconciler, Result } from '#kube/runtime/reconciler.ts';
+import type { KraftletReleases } from '#machine/kraftlet/release.ts';
+import type { NodePool } from '#schemas/karpenter/types.ts';
+import type { Live } from '#schemas/kubernetes/meta.ts';
+import { finalizers } from '#schemas/names.ts';
+import { unikraftNodeClasses, type UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
+import { milliseconds, seconds } from '#schemas/time/clock.ts';
+
+import { by } from '../caches.ts';
+import type { Clouds } from '../clouds.ts';
+import type { Context } from '../context.ts';
+import { Freshest } from '../freshest.ts';
+import { isOurs } from '../ours.ts';
+import { patchStatus } from '../status-patch.ts';
+import { check, type Findings, type World } from './checks.ts';
+import { revisionReady, troubled } from './events.ts';
+import { revisionName, staticPart } from './identity.ts';
+import { Lookups } from './lookups.ts';
+import { resolvedIn } from './revisions.ts';
+import { NodeClassSecrets } from './secrets.ts';
+import { statusFrom, type Judged } from './status.ts';
+import { StoredRevisions } from './stored-revisions.ts';
+import { Termination } from './termination.ts';
+
+export interface NodeClassOptions {
+  readonly clouds: Clouds;
+  readonly releases: KraftletReleases;
+}
+
+/**
+ * Turns each UnikraftNodeClass into a revision that machines can be made from: everything it refers to is looked
+ * up, and what was found is stored once and for all as a ControllerRevision. docs/adr/0003 tells why.
+ *
+ * A spec that does not work leaves the last revision that did in use.
+ */
+export class NodeClassController implements Reconciler {
+  readonly #context: Context;
+  readonly #world: World;
+  readonly #nodeClasses: Freshest<UnikraftNodeClass>;
+  readonly #revisions: StoredRevisions;
+  readonly #termination: Termination;
+
+  constructor(context: Context, { clouds, releases }: NodeClassOptions) {
+    const { client, caches, clock, namespace } = context;
+    const secrets = new NodeClassSecrets(client, namespace, clock);
+    this.#context = context;
+    this.#world = { clouds, releases, secrets, lookups: new Lookups(clock) };
+    this.#nodeClasses = new Freshest(caches.nodeClasses);
+    this.#revisions = new StoredRevisions(client, context);
+    this.#termination = new Termination(context, this.#revisions, secrets);
+    caches.nodeClasses.subscribe({
+      delete: ({ metadata }) => this.#world.lookups.forget(metadata.uid),
+    });
+  }
+
+  /** @param key name of a UnikraftNodeClass */
+  async reconcile(key: string, signal: AbortSignal): Promise<Result> {
+    const nodeClass = this.#nodeClasses.get(key);
+    if (!nodeClass) return this.#sweep(key);
+    try {
+      if (nodeClass.metadata.deletionTimestamp === undefined) {
+        return await this.#keep(await this.#held(nodeClass), signal);
+      }
+      await this.#termination.run(nodeClass);
+      return {};
+    } catch (error) {
+      if (isNotFound(error)) return {};
+      if (isConflict(error)) return { requeueAfter: seconds(1) };
+      throw error;
+    }
+  }
+
+  /** Somebody took the finalizer off by hand: what was made for the class still goes. */
+  async #sweep(key: string): Promise<Result> {
+    const users = this.#context.caches.nodeClaims.by(by.nodeClass, key).filter(isOurs);
+    if (users.length === 0 && this.#revisions.of(key).length > 0) {
+      await this.#termination.removeMadeFor(key);
+    }
+    return {};
+  }
+
+  /** With the finalizer, before anything is made for it. */
+  async #held(nodeClass: Live<UnikraftNodeClass>): Promise<Live<UnikraftNodeClass>> {
+    const { name, resourceVersion, finalizers: present = [] } = nodeClass.metadata;
+    if (present.includes(finalizers.nodeClass)) return nodeClass;
+    const body = { metadata: { resourceVersion, finalizers: [...present, finalizers.nodeClass] } };
+    const { client } = this.#context;
+    return this.#took(await client.patch(unikraftNodeClasses, { name }, { type: 'merge', body }));
+  }
+
+  async #keep(nodeClass: Live<UnikraftNodeClass>, signal: AbortSignal): Promise<Result> {
+    const pinned = this.#revisions.forSpec(nodeClass);
+    const stored = pinned && resolvedIn(pinned);
+    const findings = await check(nodeClass, stored?.image, this.#world, signal);
+    const update = findings.placement
+      ? revisionName(nodeClass.metadata.name, nodeClass.spec, findings.placement.image.id)
+      : pinned?.metadata.name;
+    const isUsable = await this.#store(nodeClass, update, findings);
+    const current = isUsable ? update : this.#stillStored(nodeClass);
+    await this.#tell(nodeClass, {
+      findings,
+      update,
+      current,
+      stored,
+      machines: this.#machines(nodeClass),
+    });
+    await this.#revisions.prune(nodeClass.metadata.name, [current, update]);
+    return { requeueAfter: this.#pause(nodeClass) };
+  }
+
+  /** @returns whether machines can be made from the newest spec */
+  async #store(
+    nodeClass: Live<UnikraftNodeClass>,
+    name: string | undefined,
+    { placement, dnsZoneID, troubles }: Findings,
+  ): Promise<boolean> {
+    if (name === undefined || !placement || dnsZoneID === undefined || troubles.length > 0) {
+      return false;
+    }
+    const resolved = {
+      nodeClass: nodeClass.metadata.name,
+      spec: staticPart(nodeClass.spec),
+      ...placement,
+      dnsZoneID,
+    };
+    const { number, written } = await this.#revisions.ensure(name, nodeClass, resolved);
+    if (written) this.#context.recorder.record(revisionReady(nodeClass, name, number));
+    return true;
+  }
+
+  #stillStored({ metadata, status }: Live<UnikraftNodeClass>): string | undefined {
+    const name = status?.currentRevision;
+    return this.#revisions.of(metadata.name).some((one) => one.metadata.name === name)
+      ? name
+      : undefined;
+  }
+
+  /**
+   * `observedGeneration` comes last of all: only when every pool shows what these conditions mean for it may a
+   * deployment tool believe that the change has arrived.
+   */
+  async #tell(nodeClass: Live<UnikraftNodeClass>, judged: Judged): Promise<void> {
+    const { client, clock, recorder } = this.#context;
+    const scope = scopeOf(nodeClass, clock.stamp());
+    const status = statusFrom(nodeClass.status ?? {}, judged, scope);
+    if (this.#poolsOf(nodeClass).every((pool) => hasSeen(pool, scope.generation))) {
+      status.observedGeneration = scope.generation;
+    }
+    this.#took(await patchStatus(client, unikraftNodeClasses, nodeClass, status));
+    for (const trouble of judged.findings.troubles) {
+      if (trouble.definite) recorder.record(troubled(nodeClass, trouble));
+    }
+  }
+
+  #took(nodeClass: Live<UnikraftNodeClass>): Live<UnikraftNodeClass> {
+    this.#nodeClasses.wrote(nodeClass);
+    return nodeClass;
+  }
+
+  #poolsOf({ metadata }: Live<UnikraftNodeClass>): Live<NodePool>[] {
+    return this.#context.caches.nodePools
+      .by(by.nodeClass, metadata.name)
+      .filter((pool) => isOurs(pool) && pool.metadata.deletionTimestamp === undefined);
+  }
+
+  #machines({ metadata }: Live<UnikraftNodeClass>): number {
+    return this.#context.caches.nodeClaims.by(by.nodeClass, metadata.name).filter(isOurs).length;
+  }
+
+  /** Until an answer is no longer good; never so short that it spins. */
+  #pause({ metadata }: Live<UnikraftNodeClass>): number {
+    const due = this.#world.lookups.dueIn(metadata.uid) ?? seconds(60);
+    return Math.max(due, milliseconds(100));
+  }
+}
+
+function hasSeen(pool: NodePool, generation: number): boolean {
+  return (pool.status?.nodeClassObservedGeneration ?? -1) >= generation;
+}

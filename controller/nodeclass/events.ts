@@ -1,0 +1,33 @@
+import type { EventNote } from '#kube/runtime/events.ts';
+import type { UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
+import { minutes } from '#schemas/time/clock.ts';
+
+import type { Trouble } from './trouble.ts';
+
+export function revisionReady(
+  nodeClass: UnikraftNodeClass,
+  name: string,
+  number: number,
+): EventNote {
+  return {
+    object: nodeClass,
+    type: 'Normal',
+    reason: 'RevisionReady',
+    message: `Revision ${number} (${name}) can be used; new machines are made from it`,
+  };
+}
+
+/** One event per kind of trouble and ten minutes; the condition tells the rest. */
+export function troubled(
+  nodeClass: UnikraftNodeClass,
+  { condition, reason, message }: Trouble,
+): EventNote {
+  return {
+    object: nodeClass,
+    type: 'Warning',
+    reason,
+    message: `${condition}: ${message}`,
+    dedupeValues: [condition, String(nodeClass.metadata?.generation ?? 0)],
+    dedupeTimeout: minutes(10),
+  };
+}

@@ -1,0 +1,168 @@
+import type { KubeClient } from '#kube/client/client.ts';
+import { isAlreadyExists, isNotFound } from '#kube/client/errors.ts';
+import { NodeClassError } from '#machine/errors.ts';
+import { Authority } from '#pki/authority.ts';
+import { InvalidCertificate } from '#pki/certificate.ts';
+import type { Secret } from '#schemas/kubernetes/core.ts';
+import type { Live, OwnerReference } from '#schemas/kubernetes/meta.ts';
+import { secrets } from '#schemas/kubernetes/resource.ts';
+import { labels } from '#schemas/names.ts';
+import type {
+  ResolvedNodeClass,
+  UnikraftNodeClass,
+  UnikraftNodeClassSpec,
+} from '#schemas/nodeclass/types.ts';
+import { hours, type Clock } from '#schemas/time/clock.ts';
+
+/** Machines live for weeks; their authority outlives them all, since nothing replaces it. */
+const authorityValidity = hours(24 * 3650);
+/** Where the activation token stands in its Secret when the node class does not say. */
+const activationKey = 'token';
+
+const activation = { condition: 'CredentialsReady', code: 'KPU211' } as const;
+const authority = { condition: 'CertificateReady', code: 'KPU250' } as const;
+
+/** Name of the Secret with the authority that signs for the machines of a class, in the operator's namespace. */
+export function authoritySecretName(nodeClass: string, spec: UnikraftNodeClassSpec): string {
+  return spec.certificate.api.caSecretRef?.name ?? `${nodeClass}-ca`;
+}
+
+/** The Secrets that node classes stand on, in the operator's namespace and nowhere else. */
+export class NodeClassSecrets {
+  readonly #client: KubeClient;
+  readonly #namespace: string;
+  readonly #clock: Clock;
+
+  constructor(client: KubeClient, namespace: string, clock: Clock) {
+    this.#client = client;
+    this.#namespace = namespace;
+    this.#clock = clock;
+  }
+
+  /** @throws NodeClassError unless the activation Secret, if one is named, is there and holds its key */
+  async checkActivation(spec: UnikraftNodeClassSpec): Promise<void> {
+    const reference = spec.platform?.activationSecretRef;
+    if (!reference) return;
+    const { name, key = activationKey } = reference;
+    const secret = await this.#get(name);
+    if (!secret) throw missing(activation, this.#namespace, name);
+    if (textOf(secret, key)) return;
+    const message = `Secret ${this.#namespace}/${name} has no "${key}" in its data`;
+    throw new NodeClassError({ ...activation, reason: 'ActivationSecretInvalid' }, message);
+  }
+
+  /**
+   * Sees to it that there is an authority: the user's own, or one that is made once and never replaced.
+   *
+   * @throws NodeClassError when it is missing or cannot sign
+   */
+  async ensureAuthority(nodeClass: Live<UnikraftNodeClass>): Promise<void> {
+    const { metadata, spec } = nodeClass;
+    const name = authoritySecretName(metadata.name, spec);
+    const own = spec.certificate.api.caSecretRef === undefined;
+    const found = await this.#get(name);
+    if (!found && !own) throw missing(authority, this.#namespace, name);
+    const secret = found ?? (await this.#make(name, nodeClass));
+    if (own && secret.metadata?.labels?.[labels.nodeClass] !== metadata.name) {
+      const message =
+        `Secret ${this.#namespace}/${name} exists and was not made for this node class. ` +
+        'Remove it, or name it in spec.certificate.api.caSecretRef';
+      throw new NodeClassError({ ...authority, reason: 'CASecretTaken' }, message);
+    }
+    this.#load(name, secret);
+  }
+
+  /**
+   * The authority that signs for the machines of a revision.
+   *
+   * @throws NodeClassError when it is missing or cannot sign
+   */
+  async authorityOf({ nodeClass, spec }: ResolvedNodeClass): Promise<Authority> {
+    const name = authoritySecretName(nodeClass, spec);
+    const secret = await this.#get(name);
+    if (!secret) throw missing(authority, this.#namespace, name);
+    return this.#load(name, secret);
+  }
+
+  /** Removes the authority that was made for a class; one that the user gave stays. */
+  async removeAuthority(nodeClass: string): Promise<void> {
+    const name = `${nodeClass}-ca`;
+    const secret = await this.#get(name);
+    if (secret?.metadata.labels?.[labels.nodeClass] !== nodeClass) return;
+    const { uid } = secret.metadata;
+    await this.#client
+      .delete(secrets, { namespace: this.#namespace, name }, { uid })
+      .catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
+  }
+
+  #load(name: string, secret: Secret): Authority {
+    const pem = { certificate: textOf(secret, 'tls.crt'), privateKey: textOf(secret, 'tls.key') };
+    try {
+      return Authority.load(pem, this.#clock);
+    } catch (error) {
+      if (!(error instanceof InvalidCertificate)) throw error;
+      const message = `Secret ${this.#namespace}/${name} holds no usable authority: ${error.message}`;
+      throw new NodeClassError({ ...authority, reason: 'CASecretInvalid' }, message);
+    }
+  }
+
+  async #make(name: string, nodeClass: Live<UnikraftNodeClass>): Promise<Secret> {
+    const className = nodeClass.metadata.name;
+    const options = { commonName: `${className} machines`, validity: authorityValidity };
+    const { pem } = await Authority.create(this.#clock, options);
+    const secret: Secret = {
+      metadata: {
+        name,
+        namespace: this.#namespace,
+        labels: { [labels.nodeClass]: className },
+        ownerReferences: [ownedBy(nodeClass)],
+      },
+      type: 'kubernetes.io/tls',
+      data: { 'tls.crt': base64(pem.certificate), 'tls.key': base64(pem.privateKey) },
+    };
+    try {
+      return await this.#client.create(secrets, secret);
+    } catch (error) {
+      const there = isAlreadyExists(error) ? await this.#get(name) : undefined;
+      if (!there) throw error;
+      return there;
+    }
+  }
+
+  async #get(name: string): Promise<Live<Secret> | undefined> {
+    try {
+      return await this.#client.get(secrets, { namespace: this.#namespace, name });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+export function ownedBy({ metadata }: Live<UnikraftNodeClass>): OwnerReference {
+  return {
+    apiVersion: 'karpenter.unikraft.com/v1alpha1',
+    kind: 'UnikraftNodeClass',
+    name: metadata.name,
+    uid: metadata.uid,
+  };
+}
+
+function missing(
+  part: typeof activation | typeof authority,
+  namespace: string,
+  name: string,
+): NodeClassError {
+  const message = `Secret ${namespace}/${name} does not exist; it is looked for every few seconds`;
+  return new NodeClassError({ ...part, reason: 'SecretNotFound' }, message);
+}
+
+function textOf(secret: Secret, key: string): string {
+  return Buffer.from(secret.data?.[key] ?? '', 'base64').toString('utf8');
+}
+
+function base64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
+}

@@ -1,0 +1,136 @@
+import { isConflict, isNotFound } from '#kube/client/errors.ts';
+import {
+  ConditionSet,
+  getCondition,
+  rootType,
+  scopeOf,
+  type ConditionChange,
+} from '#kube/conditions.ts';
+import type { Reconciler, Result } from '#kube/runtime/reconciler.ts';
+import { nodePools, type NodePool } from '#schemas/karpenter/types.ts';
+import type { Condition, Live } from '#schemas/kubernetes/meta.ts';
+import type { UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
+import { seconds, type Duration, type Instant } from '#schemas/time/clock.ts';
+
+import { by } from '../caches.ts';
+import type { Context } from '../context.ts';
+import { Freshest } from '../freshest.ts';
+import { isOurs } from '../ours.ts';
+import { patchStatus } from '../status-patch.ts';
+import { HashStamps } from './hash-stamps.ts';
+import { nodeClassReady } from './readiness.ts';
+import { usageOf } from './usage.ts';
+import { mistakesOf } from './validation.ts';
+
+type Status = NonNullable<NodePool['status']>;
+
+/** What other controllers know about a pool and want shown on it; conditions that are no part of Ready. */
+export type ExtraConditions = (pool: Live<NodePool>) => readonly ConditionChange[];
+
+export const poolConditions = new ConditionSet(['ValidationSucceeded', 'NodeClassReady']);
+
+/** While machines come and go the counts change many times a second; nobody reads them that often. */
+const countInterval: Duration = seconds(1);
+
+/**
+ * Tells on each NodePool of ours whether it can be used and how much of it is. It is the only writer of a NodePool's
+ * status, so that one reconcile is one write and no condition of one part undoes that of another.
+ *
+ * Pools of other Karpenter providers are never written to.
+ */
+export class NodePoolController implements Reconciler {
+  readonly #context: Context;
+  readonly #pools: Freshest<NodePool>;
+  readonly #stamps: HashStamps;
+  readonly #extraConditions: ExtraConditions;
+  /** When counts were last written, by UID. */
+  readonly #counted = new Map<string, Instant>();
+
+  constructor(context: Context, options: { extraConditions?: ExtraConditions } = {}) {
+    this.#context = context;
+    this.#pools = new Freshest(context.caches.nodePools);
+    this.#stamps = new HashStamps(context.client);
+    this.#extraConditions = options.extraConditions ?? (() => []);
+    context.caches.nodePools.subscribe({
+      delete: ({ metadata }) => this.#counted.delete(metadata.uid),
+    });
+  }
+
+  /** @param key name of a NodePool */
+  async reconcile(key: string): Promise<Result> {
+    const pool = this.#pools.get(key);
+    if (!pool || !isOurs(pool)) return {};
+    try {
+      return await this.#write(await this.#stamped(pool));
+    } catch (error) {
+      if (isNotFound(error)) return {};
+      if (isConflict(error)) return { requeueAfter: seconds(1) };
+      throw error;
+    }
+  }
+
+  async #stamped(pool: Live<NodePool>): Promise<Live<NodePool>> {
+    const claims = this.#context.caches.nodeClaims.by(by.nodePool, pool.metadata.name);
+    const stamped = await this.#stamps.stamp(pool, claims.filter(isOurs));
+    this.#pools.wrote(stamped);
+    return stamped;
+  }
+
+  async #write(pool: Live<NodePool>): Promise<Result> {
+    const wanted = this.#statusOf(pool);
+    const pause = this.#pauseBeforeCounting(pool, wanted);
+    if (pause > 0) return { requeueAfter: pause };
+    const { client, clock, caches } = this.#context;
+    const written = await patchStatus(client, nodePools, pool, wanted);
+    if (written === pool) return {};
+    this.#pools.wrote(written);
+    if (caches.nodePools.get(pool.metadata.name)) {
+      this.#counted.set(pool.metadata.uid, clock.now());
+    }
+    return {};
+  }
+
+  #statusOf(pool: Live<NodePool>): Status {
+    const { caches } = this.#context;
+    const nodeClass = caches.nodeClasses.get(pool.spec.template.spec.nodeClassRef.name);
+    const judged = getCondition(nodeClass?.status?.conditions, rootType)?.observedGeneration;
+    return {
+      ...pool.status,
+      ...usageOf(pool.metadata.name, caches),
+      ...(judged !== undefined && { nodeClassObservedGeneration: judged }),
+      conditions: this.#conditionsOf(pool, nodeClass),
+    };
+  }
+
+  #conditionsOf(pool: Live<NodePool>, nodeClass: UnikraftNodeClass | undefined): Condition[] {
+    const scope = scopeOf(pool, this.#context.clock.stamp());
+    const changes = [
+      validationSucceeded(pool),
+      nodeClassReady(pool.spec.template.spec.nodeClassRef.name, nodeClass),
+      ...this.#extraConditions(pool),
+    ];
+    return changes.reduce(
+      (conditions, change) => poolConditions.set(conditions, change, scope),
+      poolConditions.initialize(pool.status?.conditions, scope),
+    );
+  }
+
+  /** How long a write can wait that would bring nothing but other counts. */
+  #pauseBeforeCounting(pool: Live<NodePool>, wanted: Status): Duration {
+    const { conditions, nodeClassObservedGeneration } = pool.status ?? {};
+    const moreThanCounts =
+      conditions !== wanted.conditions ||
+      nodeClassObservedGeneration !== wanted.nodeClassObservedGeneration;
+    const last = this.#counted.get(pool.metadata.uid);
+    if (moreThanCounts || last === undefined) return 0;
+    return last + countInterval - this.#context.clock.now();
+  }
+}
+
+function validationSucceeded(pool: NodePool): ConditionChange {
+  const mistakes = mistakesOf(pool);
+  const type = 'ValidationSucceeded';
+  if (mistakes.length === 0) return { type, status: 'True' };
+  const message = mistakes.join('; ').slice(0, 1024);
+  return { type, status: 'False', reason: 'NodePoolValidationFailed', message };
+}

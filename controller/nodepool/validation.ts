@@ -1,0 +1,88 @@
+/**
+ * What a NodePool can say that its CRD lets pass and that no machine could ever satisfy.
+ *
+ * Source: Karpenter v1.15, pkg/apis/v1/nodepool_validation.go and nodeclaim_validation.go, plus the deny rules of our
+ * own rule table, which hold here even while no webhook answers.
+ */
+import type { NodePool, Requirement } from '#schemas/karpenter/types.ts';
+import type { Taint } from '#schemas/kubernetes/core.ts';
+import { labels } from '#schemas/names.ts';
+import { describe, violations } from '#schemas/rules/evaluate.ts';
+
+/** @returns one sentence with its field path for each mistake; empty when the pool can be used */
+export function mistakesOf(pool: NodePool): string[] {
+  const { metadata, spec } = pool.spec.template;
+  return [
+    ...labelMistakes(metadata?.labels ?? {}),
+    ...taintMistakes('taints', spec.taints ?? []),
+    ...taintMistakes('startupTaints', spec.startupTaints ?? []),
+    ...doubledTaints([...(spec.taints ?? []), ...(spec.startupTaints ?? [])]),
+    ...spec.requirements.flatMap(requirementMistakes),
+    ...violations(pool, { operation: 'CREATE' })
+      .filter(({ severity }) => severity === 'deny')
+      .map(describe),
+  ];
+}
+
+function labelMistakes(given: Readonly<Record<string, string>>): string[] {
+  const path = 'spec.template.metadata.labels';
+  return Object.entries(given).flatMap(([key, value]) => [
+    ...badName(`${path}["${key}"]`, key),
+    ...reserved(`${path}["${key}"]`, key),
+    ...(isLabelValue(value) ? [] : [`${path}["${key}"]: "${value}" is no valid label value`]),
+  ]);
+}
+
+function taintMistakes(field: 'taints' | 'startupTaints', taints: readonly Taint[]): string[] {
+  return taints.flatMap(({ key, value }, index) => {
+    const path = `spec.template.spec.${field}[${index}]`;
+    const bad = value === undefined || isLabelValue(value) ? [] : [value];
+    return [
+      ...badName(`${path}.key`, key),
+      ...bad.map((text) => `${path}.value: "${text}" is no valid taint value`),
+    ];
+  });
+}
+
+/** A Node has one taint per key and effect, so the second could never be there. */
+function doubledTaints(taints: readonly Taint[]): string[] {
+  const names = taints.map(({ key, effect }) => `${key}:${effect}`);
+  const doubled = new Set(names.filter((name, index) => names.indexOf(name) !== index));
+  return [...doubled].map(
+    (name) => `spec.template.spec: ${name} stands twice in taints and startupTaints; remove one`,
+  );
+}
+
+function requirementMistakes({ key, values = [] }: Requirement, index: number): string[] {
+  const path = `spec.template.spec.requirements[${index}]`;
+  return [
+    ...badName(`${path}.key`, key),
+    ...reserved(`${path}.key`, key),
+    ...values
+      .filter((value) => !isLabelValue(value))
+      .map((value) => `${path}.values: "${value}" is no valid label value`),
+  ];
+}
+
+/** The scheduler sets this one itself, to the pool's own name. */
+function reserved(path: string, key: string): string[] {
+  return key === labels.nodePool ? [`${path}: ${key} is set by the scheduler; remove it`] : [];
+}
+
+function badName(path: string, name: string): string[] {
+  return isQualifiedName(name) ? [] : [`${path}: "${name}" is no qualified name`];
+}
+
+const namePart = /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const prefixPart = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
+/** `name` of at most 63 characters, or `dns.prefix/name`, the prefix of at most 253. */
+function isQualifiedName(text: string): boolean {
+  const [name = '', prefix, ...rest] = text.split('/').toReversed();
+  if (rest.length > 0 || name.length > 63 || !namePart.test(name)) return false;
+  return prefix === undefined || (prefix.length <= 253 && prefixPart.test(prefix));
+}
+
+function isLabelValue(text: string): boolean {
+  return text === '' || (text.length <= 63 && namePart.test(text));
+}
