@@ -31,9 +31,8 @@ describe('the first state', () => {
     expect(world.server.asked).toHaveLength(1);
   });
 
-  test('comes in pages where a server does not stream it, and the watch goes on from there', async ({
-    world,
-  }) => {
+  test('comes in pages where a server does not stream it, and the watch goes on from there', async () => {
+    await using world = await InformerWorld.open();
     const page = (items: Live<Pod>[], next?: string) =>
       json({ metadata: { resourceVersion: '10', continue: next }, items });
     const watch = new ScriptedWatch();
@@ -109,9 +108,8 @@ describe('a watch', () => {
     expect(informer.list().map(({ spec }) => spec?.nodeName)).toEqual([undefined, undefined]);
   });
 
-  test('quiet for five minutes, it costs no request; ended in time, it goes on from the last bookmark', async ({
-    world,
-  }) => {
+  test('quiet for five minutes, it costs no request; ended in time, it goes on from the last bookmark', async () => {
+    await using world = await InformerWorld.open();
     const { watch } = await world.started();
     for (let minute = 1; minute <= 5; minute++) {
       // oxlint-disable-next-line no-await-in-loop -- minute by minute
@@ -154,9 +152,8 @@ describe('faults', () => {
     expect(await world.metrics.text()).toContain('kube_informer_relists_total{informer="pods"} 1');
   });
 
-  test('a malformed line is not passed over: the watch begins again before it', async ({
-    world,
-  }) => {
+  test('a malformed line is not passed over: the watch begins again before it', async () => {
+    await using world = await InformerWorld.open();
     const { told, watch } = await world.started();
     const next = new ScriptedWatch();
     world.server.script(next.answer);
@@ -206,9 +203,8 @@ describe('faults', () => {
     },
   );
 
-  test('a connection that is half open is given up after two missing bookmarks', async ({
-    world,
-  }) => {
+  test('a connection that is half open is given up after two missing bookmarks', async () => {
+    await using world = await InformerWorld.open();
     const { informer, told, watch } = await world.started();
     const next = new ScriptedWatch();
     world.server.script(next.answer);
