@@ -1,0 +1,109 @@
+import type {
+  Container,
+  NodeSelectorTerm,
+  PodSpec,
+  StatefulSet,
+} from '#schemas/kubernetes/core.ts';
+import type { KubeObject } from '#schemas/kubernetes/meta.ts';
+import { annotations, labels, manager } from '#schemas/names.ts';
+
+import type { MachineIdentity } from '../machine.ts';
+import { priorityClassName } from './values.ts';
+
+const caDirectory = '/etc/karpenter-unikraft/ca';
+const caVolume = 'karpenter-unikraft-ca';
+
+/**
+ * Variables of every container of the Kraftlet. Kraftlet has no setting for a CA, but is a Go program, and those read
+ * SSL_CERT_DIR. Its platform-health condition looks its endpoint up among the vendor's metros, where a machine of
+ * one's own is not, and would keep the Node NotReady for ever.
+ */
+const environment = {
+  SSL_CERT_DIR: caDirectory,
+  KRAFTLET_ENABLE_PLATFORM_HEALTH_CONDITION: 'false',
+};
+
+/** The name of the Secret that holds the CA of a machine's platform, `ca.crt`. */
+export const caSecretName = (identity: MachineIdentity): string => `${identity.name}-ca`;
+
+/** Labels of everything that is made in the cluster for one machine. */
+export function labelsOf(identity: MachineIdentity): Record<string, string> {
+  return {
+    'app.kubernetes.io/managed-by': manager,
+    [labels.claimUid]: identity.claimUid,
+    [labels.nodeClass]: identity.nodeClass,
+  };
+}
+
+export function labelled<T extends KubeObject>(object: T, identity: MachineIdentity): T {
+  const { metadata } = object;
+  return {
+    ...object,
+    metadata: { ...metadata, labels: { ...metadata?.labels, ...labelsOf(identity) } },
+  };
+}
+
+/**
+ * The chart's StatefulSet as one machine needs it: one Pod that is not moved for tidiness, never runs on a node that
+ * itself is a Kraftlet's, and trusts the machine's CA.
+ */
+export function adapted(set: StatefulSet, identity: MachineIdentity): StatefulSet {
+  const template = set.spec?.template ?? { spec: { containers: [] } };
+  const { metadata, spec } = template;
+  return {
+    ...set,
+    spec: {
+      ...set.spec,
+      replicas: 1,
+      template: {
+        ...template,
+        metadata: {
+          ...metadata,
+          labels: { ...metadata?.labels, ...labelsOf(identity) },
+          annotations: { ...metadata?.annotations, [annotations.doNotDisrupt]: 'true' },
+        },
+        spec: podSpec(spec, identity),
+      },
+    },
+  };
+}
+
+function podSpec(spec: PodSpec, identity: MachineIdentity): PodSpec {
+  const { containers, initContainers, volumes = [] } = spec;
+  const ca = { name: caVolume, secret: { secretName: caSecretName(identity) } };
+  return {
+    ...spec,
+    priorityClassName,
+    affinity: { ...spec.affinity, nodeAffinity: awayFromKraftlets(spec.affinity?.nodeAffinity) },
+    containers: containers.map(trusting),
+    ...(initContainers === undefined ? {} : { initContainers: initContainers.map(trusting) }),
+    volumes: [...volumes.filter(({ name }) => name !== caVolume), ca],
+  };
+}
+
+function trusting(container: Container): Container {
+  const { env = [], volumeMounts = [] } = container;
+  const ours = Object.entries(environment).map(([name, value]) => ({ name, value }));
+  return {
+    ...container,
+    env: [...env.filter(({ name }) => !Object.hasOwn(environment, name)), ...ours],
+    volumeMounts: [
+      ...volumeMounts.filter(({ name }) => name !== caVolume),
+      { name: caVolume, mountPath: caDirectory, readOnly: true },
+    ],
+  };
+}
+
+type NodeAffinity = NonNullable<NonNullable<PodSpec['affinity']>['nodeAffinity']>;
+
+/** Added to every term of the chart, since one term is enough for the scheduler. */
+function awayFromKraftlets(affinity: NodeAffinity = {}): NodeAffinity {
+  const required = affinity.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  const terms: NodeSelectorTerm[] = required?.length ? required : [{}];
+  const away = { key: labels.virtualKubelet, operator: 'DoesNotExist' as const };
+  const nodeSelectorTerms = terms.map((term) => ({
+    ...term,
+    matchExpressions: [...(term.matchExpressions ?? []), away],
+  }));
+  return { ...affinity, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
+}

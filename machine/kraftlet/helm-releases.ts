@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+
+import type { Secret, StatefulSet } from '#schemas/kubernetes/core.ts';
+import type { KubeObject } from '#schemas/kubernetes/meta.ts';
+import { taints } from '#schemas/names.ts';
+import type { KraftletSpec } from '#schemas/nodeclass/types.ts';
+
+import { NodeClassError } from '../errors.ts';
+import { faults } from '../faults.ts';
+import { adapted, caSecretName, labelled } from './adapt.ts';
+import { type Helm, HelmFailed, type Rendering } from './helm.ts';
+import { Limiter } from './limiter.ts';
+import { objectsIn } from './manifest.ts';
+import type { KraftletReleases, ReleaseRequest } from './release.ts';
+import { valuesFor } from './values.ts';
+
+export const defaultNamespace = 'kraftlet';
+
+/** Renderings under way at once: each is a process of some 60 MB. */
+const atOnce = 3;
+/** Renderings that are kept: a machine's release is rendered on each pass of its claim until the Node is there. */
+const kept = 256;
+
+export interface HelmReleasesOptions {
+  readonly helm: Helm;
+  /** Where releases may be: namespaces in which the operator has the rights to make them. */
+  readonly namespaces: readonly string[];
+  /** The ClusterRole that each Kraftlet is bound to; kustomize/rbac ships it. */
+  readonly clusterRole?: string;
+}
+
+/** Kraftlet releases by Helm, rendered here and applied by whoever asked. */
+export class HelmReleases implements KraftletReleases {
+  readonly #helm: Helm;
+  readonly #namespaces: readonly string[];
+  readonly #clusterRole: string;
+  readonly #limiter = new Limiter(atOnce);
+  readonly #rendered = new Map<string, string>();
+
+  constructor(options: HelmReleasesOptions) {
+    this.#helm = options.helm;
+    this.#namespaces = options.namespaces;
+    this.#clusterRole = options.clusterRole ?? 'karpenter-unikraft-kraftlet';
+  }
+
+  async render(request: ReleaseRequest, signal: AbortSignal): Promise<readonly KubeObject[]> {
+    const { identity, kraftlet, endpoint } = request;
+    const namespace = this.#namespaceOf(kraftlet);
+    const manifest = await this.#template(
+      {
+        release: identity.name,
+        chart: kraftlet.chart,
+        version: kraftlet.version,
+        namespace,
+        values: valuesFor(request),
+      },
+      signal,
+    );
+    const objects = objectsIn(manifest, namespace).map((object) =>
+      object.kind === 'StatefulSet' ? adapted(object as StatefulSet, identity) : object,
+    );
+    const set = objects.find(({ kind }) => kind === 'StatefulSet') as StatefulSet;
+    const serviceAccount = set.spec?.template.spec.serviceAccountName ?? 'default';
+    const ca: Secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: caSecretName(identity), namespace },
+      type: 'Opaque',
+      data: { 'ca.crt': Buffer.from(endpoint.ca).toString('base64') },
+    };
+    const binding = bindingOf(identity.name, this.#clusterRole, serviceAccount, namespace);
+    return [binding, ca, ...objects].map((object) => labelled(object, identity));
+  }
+
+  async probe(kraftlet: KraftletSpec, signal: AbortSignal): Promise<void> {
+    await this.render({ ...standIn, kraftlet }, signal);
+  }
+
+  #namespaceOf({ namespace = defaultNamespace }: KraftletSpec): string {
+    if (this.#namespaces.includes(namespace)) return namespace;
+    throw new NodeClassError(
+      faults.chartRefused,
+      `spec.kraftlet.namespace ${namespace} is not among those the operator may use (${this.#namespaces.join(', ')}).`,
+    );
+  }
+
+  async #template(rendering: Rendering, signal: AbortSignal): Promise<string> {
+    const key = createHash('sha256').update(JSON.stringify(rendering)).digest('base64');
+    const known = this.#rendered.get(key);
+    if (known !== undefined) return known;
+    const manifest = await this.#limiter.run(
+      async () => this.#helm.template(rendering, signal).catch(asFault),
+      signal,
+    );
+    this.#rendered.set(key, manifest);
+    const [oldest] = this.#rendered.keys();
+    if (this.#rendered.size > kept && oldest !== undefined) this.#rendered.delete(oldest);
+    return manifest;
+  }
+}
+
+/** Kraftlet's rights are cluster-wide (Nodes, Pods of all namespaces), so a binding has no namespace to live in. */
+function bindingOf(
+  release: string,
+  clusterRole: string,
+  name: string,
+  namespace: string,
+): KubeObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: release },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: clusterRole },
+    subjects: [{ kind: 'ServiceAccount', name, namespace }],
+  } as KubeObject;
+}
+
+/** Helm says in words only whether it failed to get the chart or to render it. */
+function asFault(error: unknown): never {
+  if (!(error instanceof HelmFailed)) throw error;
+  const isBroken = /template|values|schema|parse|yaml|execution error/i.test(error.message);
+  throw new NodeClassError(
+    isBroken ? faults.chartBroken : faults.chartUnavailable,
+    `Helm: ${error.message}`,
+    { cause: error },
+  );
+}
+
+/** A machine that is none, to try a chart with. */
+const standIn: Omit<ReleaseRequest, 'kraftlet'> = {
+  identity: {
+    name: 'probe',
+    claim: 'probe',
+    claimUid: '00000000-0000-0000-0000-000000000000',
+    nodePool: undefined,
+    nodeClass: 'probe',
+    clusterUid: '00000000-0000-0000-0000-000000000000',
+  },
+  endpoint: { fqdn: 'api.probe.invalid', address: '192.0.2.1', port: 443, token: 'probe', ca: '' },
+  providerID: 'unikraft://probe/probe/probe/probe',
+  architecture: 'amd64',
+  nodeLabels: {},
+  nodeTaint: taints.unregistered,
+};
