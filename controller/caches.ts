@@ -39,6 +39,8 @@ export const by = {
   nodePool: 'nodePool',
   /** Anything labelled with the claim it was made for. */
   claimUid: 'claimUid',
+  /** Claims by their own UID. */
+  uid: 'uid',
 } as const;
 
 /** Adds the indexes that controllers look things up by; call once, before the caches start. */
@@ -47,6 +49,7 @@ export function addIndexes(caches: Caches): void {
   caches.pods.addIndex(by.claimUid, (pod) => one(pod.metadata.labels?.[labels.claimUid]));
   caches.nodes.addIndex(by.providerID, (node) => one(node.spec?.providerID));
   caches.nodes.addIndex(by.nodePool, (node) => one(node.metadata.labels?.[labels.nodePool]));
+  caches.nodeClaims.addIndex(by.uid, (claim) => [claim.metadata.uid]);
   caches.nodeClaims.addIndex(by.providerID, (claim) => one(claim.status?.providerID));
   caches.nodeClaims.addIndex(by.nodePool, (claim) => one(claim.metadata.labels?.[labels.nodePool]));
   caches.nodeClaims.addIndex(by.nodeClass, (claim) => one(claim.spec.nodeClassRef.name));

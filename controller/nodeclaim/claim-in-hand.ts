@@ -1,4 +1,10 @@
-import { getCondition, isTrue, setCondition, withRoot } from '#kube/conditions.ts';
+import {
+  ConditionSet,
+  getCondition,
+  isTrue,
+  scopeOf,
+  type ConditionChange,
+} from '#kube/conditions.ts';
 import type { Instance, MachineIdentity } from '#machine/machine.ts';
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Condition, Live } from '#schemas/kubernetes/meta.ts';
@@ -10,7 +16,7 @@ import type { Clock, Instant } from '#schemas/time/clock.ts';
 import { intentOf, type Intent } from './intent.ts';
 
 /** Karpenter's Ready depends on upstream's three; the machine's own conditions only tell the story. */
-const dependents = ['Launched', 'Registered', 'Initialized'] as const;
+export const lifecycle = new ConditionSet(['Launched', 'Registered', 'Initialized']);
 
 /** The revision of a node class that a machine is made from. */
 export interface StampedRevision {
@@ -80,24 +86,20 @@ export class ClaimInHand {
     return time === undefined ? undefined : this.#clock.from(time);
   }
 
-  set(condition: Pick<Condition, 'type' | 'status' | 'reason' | 'message'>): void {
-    this.status.conditions = setCondition(this.#conditions, condition, this.#stamp());
+  set(change: ConditionChange): void {
+    this.status.conditions = lifecycle.set(this.#conditions, change, this.#scope());
   }
 
-  /** Computes Ready from what the conditions say now; to be called before the status is written. */
+  /** Gives a claim that has none yet its conditions, Unknown; to be called before the status is written. */
   conclude(): void {
-    this.status.conditions = withRoot(this.#conditions, dependents, this.#stamp());
+    this.status.conditions = lifecycle.initialize(this.#conditions, this.#scope());
   }
 
   get #conditions(): Condition[] {
     return this.status.conditions ?? [];
   }
 
-  #stamp(): { generation: number; now: string; created?: string } {
-    const { generation = 1, creationTimestamp } = this.claim.metadata;
-    const now = this.#clock.stamp();
-    return creationTimestamp === undefined
-      ? { generation, now }
-      : { generation, now, created: creationTimestamp };
+  #scope(): ReturnType<typeof scopeOf> {
+    return scopeOf(this.claim, this.#clock.stamp());
   }
 }

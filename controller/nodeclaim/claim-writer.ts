@@ -1,12 +1,11 @@
-import { isDeepStrictEqual } from 'node:util';
-
-import { isConflict, isNotFound } from '#kube/client/errors.ts';
 import type { KubeClient } from '#kube/client/client.ts';
+import { isConflict, isNotFound } from '#kube/client/errors.ts';
 import { nodeClaims } from '#schemas/karpenter/types.ts';
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 
 import type { Freshest } from '../freshest.ts';
+import { patchStatus } from '../status-patch.ts';
 import type { ClaimInHand } from './claim-in-hand.ts';
 
 interface MetadataChange {
@@ -39,11 +38,7 @@ export class ClaimWriter {
   /** Writes the draft of the status, if it says anything new. */
   async status(hand: ClaimInHand): Promise<void> {
     hand.conclude();
-    if (isDeepStrictEqual(hand.status, hand.claim.status ?? {})) return;
-    const { name, resourceVersion } = hand.claim.metadata;
-    const body = { metadata: { resourceVersion }, status: hand.status };
-    const patch = { type: 'merge', body } as const;
-    this.#took(hand, await this.#client.patch(nodeClaims, { name }, patch, { subresource: 'status' }));
+    this.#took(hand, await patchStatus(this.#client, nodeClaims, hand.claim, hand.status));
   }
 
   /** Asks for the claim's end; its termination chain does the rest. A claim that is gone already is fine. */

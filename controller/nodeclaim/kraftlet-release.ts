@@ -1,3 +1,4 @@
+import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import {
   clusterRoleBindings,
   configMaps,
@@ -8,7 +9,6 @@ import {
   statefulSets,
   type Resource,
 } from '#schemas/kubernetes/resource.ts';
-import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 
 /**
  * What a Kraftlet release may consist of, in the order in which it is taken down: first what runs, last what it

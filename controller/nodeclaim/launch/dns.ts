@@ -25,7 +25,9 @@ export class Dns implements Step {
     const records = this.#machines.records(hand);
     if (hand.reasonOf(this.condition) !== written) await this.#machines.writeRecords(hand, signal);
     const found = await Promise.all(
-      records.map(async ({ name, address }) => (await this.#names.lookup(name, signal)).includes(address)),
+      records.map(async ({ name, address }) =>
+        (await this.#names.lookup(name, signal)).includes(address),
+      ),
     );
     const missing = records.filter((_, index) => !found[index]).map(({ name }) => name);
     if (missing.length === 0) return done();

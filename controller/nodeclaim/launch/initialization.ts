@@ -34,7 +34,11 @@ export class Initialization implements Step {
   async run(hand: ClaimInHand): Promise<Outcome> {
     const node = this.#nodes.get(hand.status.nodeName ?? '');
     if (!node) return wait({ reason: 'NodeNotFound', message: 'The Node is not there (any more)' });
-    const lacking = notReady(node) ?? startupTaint(hand, node) ?? ephemeralTaint(node) ?? unregistered(hand, node);
+    const lacking =
+      notReady(node) ??
+      startupTaint(hand, node) ??
+      ephemeralTaint(node) ??
+      unregistered(hand, node);
     if (lacking) return lacking;
     if (node.metadata.labels?.[labels.initialized] !== 'true') await this.#label(node);
     hand.status.capacity = node.status?.capacity ?? {};
@@ -52,7 +56,10 @@ export class Initialization implements Step {
 function notReady(node: Node): Outcome | undefined {
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
   if (ready?.status === 'True') return undefined;
-  return wait({ reason: 'NodeNotReady', message: `Waiting until Node ${node.metadata?.name} is Ready` });
+  return wait({
+    reason: 'NodeNotReady',
+    message: `Waiting until Node ${node.metadata?.name} is Ready`,
+  });
 }
 
 function startupTaint({ claim }: ClaimInHand, node: Node): Outcome | undefined {

@@ -117,9 +117,8 @@ export class Instance implements Step {
     const quotas = size && quotasFor(size.type, nodeClass.spec.platform);
     if (quotas) return quotas;
     throw new NodeClassError(
-      'KPU221',
-      'PlacementReady',
-      `size ${intent.instanceType} is not sold to this node class any more`,
+      { code: 'KPU203', condition: 'PlacementReady', reason: 'SizeNotSold' },
+      `size ${intent.instanceType} is not sold to node class ${nodeClass.nodeClass} any more`,
     );
   }
 

@@ -1,10 +1,10 @@
 import type { KubeClient } from '#kube/client/client.ts';
-import type { PlatformEndpoint } from '#machine/machine.ts';
 import type { KraftletReleases } from '#machine/kraftlet/release.ts';
-import type { Pod } from '#schemas/kubernetes/core.ts';
+import type { PlatformEndpoint } from '#machine/machine.ts';
 import { nodeClaims } from '#schemas/karpenter/types.ts';
-import { apiVersionOf } from '#schemas/kubernetes/resource.ts';
+import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { KubeObject, OwnerReference } from '#schemas/kubernetes/meta.ts';
+import { apiVersionOf } from '#schemas/kubernetes/resource.ts';
 import { taints } from '#schemas/names.ts';
 
 import { by, type Caches } from '../../caches.ts';

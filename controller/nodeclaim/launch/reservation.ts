@@ -1,7 +1,7 @@
-import type { Clock } from '#schemas/time/clock.ts';
-import { annotations, labels, onDemand } from '#schemas/names.ts';
 import type { NodePool } from '#schemas/karpenter/types.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
+import { annotations, labels, onDemand } from '#schemas/names.ts';
+import type { Clock } from '#schemas/time/clock.ts';
 
 import type { Caches } from '../../caches.ts';
 import type { Catalog, Offer } from '../../catalog.ts';
@@ -69,7 +69,10 @@ export class Reservation implements Step {
     const attempt = hand.intent?.attempt ?? 1;
     const intent = { ...chosen.candidate, attempt, since: this.#clock.stamp() };
     await this.#writer.stamp(hand, {
-      annotations: { [annotations.revision]: offer.revision, [annotations.intent]: intentText(intent) },
+      annotations: {
+        [annotations.revision]: offer.revision,
+        [annotations.intent]: intentText(intent),
+      },
       labels: {
         ...chosen.type.labels,
         [labels.zone]: chosen.candidate.zone,
@@ -90,12 +93,13 @@ export class Reservation implements Step {
 }
 
 function notReady({ identity }: ClaimInHand): { metric: string; reason: string; message: string } {
-  const message = `UnikraftNodeClass ${identity.nodeClass} has no revision that can launch; its conditions say why (KPU200)`;
+  const message = `UnikraftNodeClass ${identity.nodeClass} has no revision that can launch; its conditions say why (KPU318)`;
   return { metric: 'nodeclass_not_ready', reason: 'NodeClassNotReady', message };
 }
 
 function noCapacity({ claim }: ClaimInHand): { metric: string; reason: string; message: string } {
-  const types = claim.spec.requirements.find(({ key }) => key === labels.instanceType)?.values ?? [];
+  const types =
+    claim.spec.requirements.find(({ key }) => key === labels.instanceType)?.values ?? [];
   const message =
     `No capacity now for any size this claim may have (${types.slice(0, 5).join(', ')}${types.length > 5 ? ', …' : ''}); ` +
     'the claim is deleted and the scheduler decides anew (KPU310)';

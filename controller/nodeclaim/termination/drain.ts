@@ -11,8 +11,8 @@ import { by } from '../../caches.ts';
 import type { Context } from '../../context.ts';
 import type { Freshest } from '../../freshest.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
-import { deadlineOf } from '../termination-deadline.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
+import { deadlineOf } from '../termination-deadline.ts';
 import { graceOf, isHeld, isInTheWay } from './drainable.ts';
 
 /**

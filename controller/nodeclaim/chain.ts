@@ -1,0 +1,81 @@
+import type { NameLookup } from '#machine/dns/provider.ts';
+import type { KraftletReleases } from '#machine/kraftlet/release.ts';
+import type { PlatformApi } from '#machine/platform/api.ts';
+import type { Node } from '#schemas/kubernetes/core.ts';
+
+import type { Catalog } from '../catalog.ts';
+import type { Context } from '../context.ts';
+import type { Freshest } from '../freshest.ts';
+import type { Nominations } from '../provisioning/nominations.ts';
+import type { Reservations } from '../reservations/reservations.ts';
+import type { CapacityCheck } from './capacity-check.ts';
+import type { ClaimWriter } from './claim-writer.ts';
+import type { CredentialStore } from './credentials.ts';
+import { Credentials } from './launch/credentials.ts';
+import { Dns } from './launch/dns.ts';
+import { Health } from './launch/health.ts';
+import { Initialization } from './launch/initialization.ts';
+import { Instance } from './launch/instance.ts';
+import { Kraftlet } from './launch/kraftlet.ts';
+import { Registration } from './launch/registration.ts';
+import { Reservation } from './launch/reservation.ts';
+import { Running } from './launch/running.ts';
+import type { Machines } from './machines.ts';
+import type { Step } from './step.ts';
+import { DnsGone } from './termination/dns-gone.ts';
+import { Drain } from './termination/drain.ts';
+import { InstanceGone } from './termination/instance-gone.ts';
+import { NodeReleased } from './termination/node-released.ts';
+import { PodsReleased } from './termination/pods-released.ts';
+import { ReservationGone } from './termination/reservation-gone.ts';
+import { SecretsGone } from './termination/secrets-gone.ts';
+import { Uninstall } from './termination/uninstall.ts';
+
+/** What the steps are made of. */
+export interface Parts {
+  readonly context: Context;
+  readonly catalog: Catalog;
+  readonly reservations: Reservations;
+  readonly nominations: Nominations;
+  readonly writer: ClaimWriter;
+  readonly credentials: CredentialStore;
+  readonly machines: Machines;
+  readonly names: NameLookup;
+  readonly platform: PlatformApi;
+  readonly releases: KraftletReleases;
+  readonly capacity: CapacityCheck;
+  readonly nodes: Freshest<Node>;
+}
+
+/** The whole life of a machine, to be read in one look: how it comes to be … */
+export function launchChain(parts: Parts): readonly Step[] {
+  const { context, catalog, reservations, nominations, writer, credentials, machines } = parts;
+  const { client, caches, clock, namespace } = context;
+  return [
+    new Reservation(caches, catalog, reservations, writer, clock),
+    new Credentials(credentials, machines),
+    new Instance({ client, namespace, clock, machines, credentials, writer }),
+    new Running(machines, clock),
+    new Dns(machines, parts.names),
+    new Health(parts.platform, machines, parts.capacity, clock),
+    new Kraftlet(client, caches, parts.releases, machines),
+    new Registration(client, caches, parts.nodes, nominations),
+    new Initialization(client, parts.nodes),
+  ];
+}
+
+/** … and how it goes. The order is what keeps Pods, addresses and limits safe: docs/concepts/machine-life.md. */
+export function terminationChain(parts: Parts): readonly Step[] {
+  const { context, reservations, nominations, credentials, machines } = parts;
+  const { client, caches, clock } = context;
+  return [
+    new Drain(context, parts.nodes),
+    new Uninstall(client, caches),
+    new DnsGone(machines),
+    new InstanceGone(machines, clock),
+    new PodsReleased(client, caches),
+    new NodeReleased(client, caches),
+    new SecretsGone(credentials),
+    new ReservationGone(reservations, nominations),
+  ];
+}

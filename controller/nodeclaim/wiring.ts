@@ -1,0 +1,137 @@
+import type { Metrics } from '#kube/metrics.ts';
+import { Controller, watch } from '#kube/runtime/controller.ts';
+import type { Runnable } from '#kube/runtime/reconciler.ts';
+import { singleton } from '#kube/runtime/singleton.ts';
+import type { NameLookup } from '#machine/dns/provider.ts';
+import type { KraftletReleases } from '#machine/kraftlet/release.ts';
+import type { PlatformApi } from '#machine/platform/api.ts';
+import type { NodeClaim } from '#schemas/karpenter/types.ts';
+import type { Node } from '#schemas/kubernetes/core.ts';
+import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
+import { labels } from '#schemas/names.ts';
+import { seconds } from '#schemas/time/clock.ts';
+
+import { by, type Caches } from '../caches.ts';
+import type { Catalog } from '../catalog.ts';
+import type { Clouds } from '../clouds.ts';
+import type { Context } from '../context.ts';
+import { Freshest } from '../freshest.ts';
+import type { Revisions } from '../nodeclass/revisions.ts';
+import type { NodeClassSecrets } from '../nodeclass/secrets.ts';
+import { isOurs } from '../ours.ts';
+import type { Nominations } from '../provisioning/nominations.ts';
+import type { Reservations } from '../reservations/reservations.ts';
+import { CapacityCheck } from './capacity-check.ts';
+import { launchChain, terminationChain, type Parts } from './chain.ts';
+import { ClaimWriter } from './claim-writer.ts';
+import { NodeClaimController } from './controller.ts';
+import { CredentialStore } from './credentials.ts';
+import { Collector } from './garbagecollection/collector.ts';
+import { Machines } from './machines.ts';
+import { NodeClaimMetrics } from './metrics.ts';
+
+/** Other claims go on while one waits for a cloud; a hundred machines at once is a busy day. */
+const concurrency = 100;
+/** One list of instances per region and round; EC2 refills twenty such calls a second. */
+const collectionInterval = seconds(15);
+
+export interface NodeClaimOptions {
+  readonly catalog: Catalog;
+  readonly clouds: Clouds;
+  readonly names: NameLookup;
+  readonly nominations: Nominations;
+  readonly platform: PlatformApi;
+  readonly releases: KraftletReleases;
+  readonly reservations: Reservations;
+  readonly revisions: Revisions;
+  readonly secrets: NodeClassSecrets;
+}
+
+/** The NodeClaim controller with what wakes it, and the collection of claims whose instance is gone. */
+export function nodeClaimControllers(
+  context: Context,
+  options: NodeClaimOptions,
+  metrics: Metrics,
+): readonly Runnable[] {
+  const { caches, clock, log } = context;
+  const { revisions, clouds } = options;
+  const claims = new Freshest<NodeClaim>(caches.nodeClaims);
+  const writer = new ClaimWriter(context.client, claims);
+  const parts = partsOf(context, options, writer);
+  const reconciler = new NodeClaimController(context, {
+    claims,
+    revisions,
+    writer,
+    metrics: new NodeClaimMetrics(metrics, clock),
+    chains: { launch: launchChain(parts), termination: terminationChain(parts) },
+  });
+  const collector = new Collector(context, clouds, revisions);
+  const loop = { clock, log, metrics };
+  return [
+    new Controller({
+      name: 'nodeclaim',
+      reconciler,
+      concurrency,
+      clock,
+      log,
+      metrics,
+      watches: [
+        watch(caches.nodeClaims, (claim) => (isOurs(claim) ? [claim.metadata.name] : [])),
+        watch(caches.nodes, (node, other) => (isNews(node, other) ? claimsOf(caches, node) : [])),
+        watch(caches.statefulSets, (set) => claimsMadeFor(caches, set)),
+        watch(caches.pods, (pod) => claimsMadeFor(caches, pod)),
+        watch(caches.nodeClasses, () => []),
+        watch(caches.nodePools, () => []),
+        watch(caches.revisions, () => []),
+        watch(caches.reservations, () => []),
+      ],
+    }),
+    singleton(
+      'nodeclaim.garbagecollection',
+      collectionInterval,
+      (signal) => collector.collect(signal),
+      loop,
+    ),
+  ];
+}
+
+function partsOf(context: Context, options: NodeClaimOptions, writer: ClaimWriter): Parts {
+  const { client, namespace, caches, recorder } = context;
+  const authorityOf = (nodeClass: Parameters<NodeClassSecrets['authorityOf']>[0]) =>
+    options.secrets.authorityOf(nodeClass);
+  const credentials = new CredentialStore(client, namespace, authorityOf);
+  return {
+    ...options,
+    context,
+    writer,
+    credentials,
+    machines: new Machines(options.clouds, credentials),
+    capacity: new CapacityCheck(client, caches, recorder),
+    nodes: new Freshest<Node>(caches.nodes),
+  };
+}
+
+/** Leases aside, a Node's status is written every few seconds; only what a step looks at is news. */
+function isNews(node: Live<Node>, other: Live<Node> | undefined): boolean {
+  return other === undefined || essence(node) !== essence(other);
+}
+
+function essence({ metadata, spec, status }: Live<Node>): string {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status;
+  const { labels: own, deletionTimestamp, finalizers } = metadata;
+  return JSON.stringify([own, deletionTimestamp, finalizers, spec, status?.allocatable, ready]);
+}
+
+function claimsOf({ nodeClaims }: Caches, { spec }: Node): string[] {
+  return nodeClaims.by(by.providerID, spec?.providerID ?? '').map(nameOf);
+}
+
+/** The claim that a part of a Kraftlet release was made for. */
+function claimsMadeFor({ nodeClaims }: Caches, { metadata }: Live<KubeObject>): string[] {
+  const uid = metadata.labels?.[labels.claimUid];
+  return uid === undefined ? [] : nodeClaims.by(by.uid, uid).map(nameOf);
+}
+
+function nameOf({ metadata }: Live<NodeClaim>): string {
+  return metadata.name;
+}

@@ -1,0 +1,46 @@
+import { SettingsReader } from '#kube/runtime/settings.ts';
+import type { Duration } from '#schemas/time/clock.ts';
+
+/** How the controller runs. Names that mean the same are upstream's: docs/reference/settings.md. */
+export interface Settings {
+  /** The operator's own namespace. */
+  readonly namespace: string;
+  /** Namespaces that node classes may put Kraftlet releases into. */
+  readonly kraftletNamespaces: readonly string[];
+  /** `host` or `host:port`; empty: the system's resolvers. */
+  readonly dnsServers: readonly string[];
+  /** The helm program. */
+  readonly helm: string;
+  readonly batch: { readonly idle: Duration; readonly max: Duration };
+  readonly metricsPort: number;
+  readonly healthPort: number;
+  readonly host: string;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+  readonly leaderElection: boolean;
+  readonly leaderElectionName: string;
+  readonly identity: string;
+}
+
+/** @throws InvalidSettings that names every value that cannot be used */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const read = new SettingsReader(env);
+  const settings: Settings = {
+    namespace: read.text('SYSTEM_NAMESPACE', 'karpenter-unikraft'),
+    kraftletNamespaces: read.list('KRAFTLET_NAMESPACES', 'kraftlet'),
+    dnsServers: read.list('DNS_SERVERS'),
+    helm: read.text('HELM', 'helm'),
+    batch: {
+      idle: read.duration('BATCH_IDLE_DURATION', '1s'),
+      max: read.duration('BATCH_MAX_DURATION', '10s'),
+    },
+    metricsPort: read.port('METRICS_PORT', 8080),
+    healthPort: read.port('HEALTH_PROBE_PORT', 8081),
+    host: read.text('LISTEN_HOST', '0.0.0.0'),
+    logLevel: read.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error'], 'info'),
+    leaderElection: !read.flag('DISABLE_LEADER_ELECTION', false),
+    leaderElectionName: read.text('LEADER_ELECTION_NAME', 'karpenter-unikraft-leader-election'),
+    identity: read.text('POD_NAME', `process-${process.pid}`),
+  };
+  read.finish();
+  return settings;
+}

@@ -1,0 +1,35 @@
+import { SettingsReader } from '#kube/runtime/settings.ts';
+
+export interface Settings {
+  readonly namespace: string;
+  readonly port: number;
+  readonly metricsPort: number;
+  readonly healthPort: number;
+  readonly host: string;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+  /** Names in the certificate: the Service's, and those by which else the API server may call. */
+  readonly names: readonly string[];
+}
+
+const service = 'karpenter-unikraft-webhook';
+
+/** @throws InvalidSettings that names every value that cannot be used */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const read = new SettingsReader(env);
+  const namespace = read.text('SYSTEM_NAMESPACE', 'karpenter-unikraft');
+  const settings: Settings = {
+    namespace,
+    port: read.port('WEBHOOK_PORT', 10_250),
+    metricsPort: read.port('METRICS_PORT', 8080),
+    healthPort: read.port('HEALTH_PROBE_PORT', 8081),
+    host: read.text('LISTEN_HOST', '0.0.0.0'),
+    logLevel: read.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error'], 'info'),
+    names: [
+      `${service}.${namespace}.svc`,
+      `${service}.${namespace}.svc.cluster.local`,
+      ...read.list('WEBHOOK_HOSTNAMES'),
+    ],
+  };
+  read.finish();
+  return settings;
+}
