@@ -138,7 +138,7 @@ export const nodeClassRules: readonly Rule[] = [
     message:
       'Nodes would offer ephemeral-storage of nothing, and Pods that ask for any would never fit.',
     fix: 'Set spec.platform.capacity.volumeStorage, or advertiseStorage to false.',
-    docs: 'volumeStorage is nothing unless it is said, since only the maker of the image knows the disks.',
+    docs: 'A class has no volume storage unless it says so, since only the maker of the image knows the disks.',
     accepts: [
       nodeClass({ platform: {} }),
       nodeClass({ platform: { advertiseStorage: true, capacity: { volumeStorage: '500Gi' } } }),

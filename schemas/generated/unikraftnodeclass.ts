@@ -1,0 +1,437 @@
+// Made by `npm run generate` from schemas/nodeclass/unikraftnodeclass.schema.yaml; do not edit.
+import type { Condition } from '../kubernetes/meta.ts';
+
+/**
+ * What new machines are made of.
+ */
+export interface UnikraftNodeClassSpec {
+  aws?: AwsSpec;
+  image: ImageSpec;
+  platform?: PlatformSpec;
+  dns: DnsSpec;
+  certificate: CertificateSpec;
+  kraftlet: KraftletSpec;
+  deadlines?: DeadlinesSpec;
+  /**
+   * Tags for every instance and volume, beside the operator's own. Names that the operator uses itself are refused.
+   */
+  tags?: Record<string, string>;
+}
+
+/**
+ * Where machines run in AWS.
+ */
+export interface AwsSpec {
+  /**
+   * Region of the instances, such as eu-central-1.
+   */
+  region: string;
+  /**
+   * Subnets that instances may start in; they decide the zones. A subnet is taken when any term fits it.
+   */
+  subnetSelectorTerms: SelectorTerm[];
+  /**
+   * Security groups of the instances. Taken are all that any term fits. They have to let the cluster reach platform.port.
+   */
+  securityGroupSelectorTerms: SelectorTerm[];
+  /**
+   * Name of the IAM instance profile of the machines; without it they have no role.
+   */
+  instanceProfile?: string;
+  /**
+   * Role that the controller assumes for this node class, in this or another account.
+   */
+  assumeRoleARN?: string;
+  /**
+   * Whether instances may use capacity reservations: open uses a matching one when there is room, none never does, capacity-reservations-only runs nowhere else. Default: "open".
+   */
+  capacityReservationPreference?: 'open' | 'none' | 'capacity-reservations-only';
+  /**
+   * Volumes of the instance. Without any, it has those that the image says.
+   */
+  blockDevices?: BlockDevice[];
+}
+
+/**
+ * What a thing must be to be selected. The parts of one term all hold.
+ */
+export interface SelectorTerm {
+  /**
+   * Tags it must have; the value * means any.
+   */
+  tags?: Record<string, string>;
+  /**
+   * Its id.
+   */
+  id?: string;
+  /**
+   * Its name; * stands for any characters.
+   */
+  name?: string;
+}
+
+/**
+ * What an image must be to be selected. The parts of one term all hold.
+ */
+export interface ImageSelectorTerm {
+  /**
+   * Tags it must have; the value * means any.
+   */
+  tags?: Record<string, string>;
+  /**
+   * Its id.
+   */
+  id?: string;
+  /**
+   * Its name; * stands for any characters.
+   */
+  name?: string;
+  /**
+   * Account that owns it, by number, or self or amazon. Say it whenever you select by name.
+   */
+  owner?: string;
+}
+
+/**
+ * One EBS volume, deleted with its instance.
+ */
+export interface BlockDevice {
+  /**
+   * Device, such as /dev/xvdb; without it the root device of the image.
+   */
+  deviceName?: string;
+  /**
+   * Size, such as 200Gi, rounded up to whole GiB.
+   */
+  volumeSize: string;
+  /**
+   * Kind of EBS volume. Default: "gp3".
+   */
+  volumeType?: 'gp3' | 'gp2' | 'io1' | 'io2' | 'st1' | 'sc1' | 'standard';
+  /**
+   * Provisioned operations per second, for gp3, io1 and io2.
+   */
+  iops?: number;
+  /**
+   * Provisioned MiB per second, for gp3.
+   */
+  throughput?: number;
+  /**
+   * Whether the volume is encrypted. Default: true.
+   */
+  encrypted?: boolean;
+  /**
+   * KMS key to encrypt with; without it the account's default key.
+   */
+  kmsKeyID?: string;
+}
+
+/**
+ * The machine image, by id or by selection. A selection takes the newest image that fits, once for each revision of the node class, and machines of that revision keep it. The architecture is read from the image.
+ */
+export interface ImageSpec {
+  /**
+   * Id of the image.
+   */
+  id?: string;
+  /**
+   * Images to choose from; an image is a candidate when any term fits it.
+   */
+  selectorTerms?: ImageSelectorTerm[];
+}
+
+/**
+ * What the Unikraft platform on a machine takes, offers and is told at first start.
+ */
+export interface PlatformSpec {
+  overhead?: PlatformOverhead;
+  capacity?: PlatformCapacity;
+  activationSecretRef?: SecretKeyRef;
+  /**
+   * Settings of the platform by name, handed over in the user data.
+   */
+  config?: Record<string, string>;
+  /**
+   * Images that the machine pulls before the first Pod asks for them.
+   */
+  imagePulls?: string[];
+  /**
+   * Whether Nodes offer capacity.volumeStorage to the scheduler as ephemeral-storage. Default: false.
+   */
+  advertiseStorage?: boolean;
+  /**
+   * Port of the platform's API on the machine. Default: 443.
+   */
+  port?: number;
+}
+
+/**
+ * What the platform itself needs of a machine; the rest is the base of its capacity.
+ */
+export interface PlatformOverhead {
+  /**
+   * Whole vCPUs. Default: 2.
+   */
+  vcpus?: number;
+  /**
+   * Memory, rounded up to whole MiB. Default: "4Gi".
+   */
+  memory?: string;
+}
+
+/**
+ * What a Node offers, as quotas of the platform. A percentage multiplies the machine less overhead and may exceed 100%; an absolute value only ever lowers it.
+ */
+export interface PlatformCapacity {
+  /**
+   * vCPUs, absolute (64) or relative (400%), rounded down.
+   */
+  vcpus?: number | string;
+  /**
+   * Memory, absolute (256Gi) or relative (100%), rounded down to whole MiB.
+   */
+  memory?: string;
+  /**
+   * Volumes that may exist on the machine together. The operator does not know its disks, so it is nothing unless it is said; Pods with volumes or emptyDir need it. Default: "0".
+   */
+  volumeStorage?: string;
+  /**
+   * Number of instances, which is the Node's number of Pods. Default: 1000.
+   */
+  instances?: number;
+}
+
+/**
+ * Secret in the operator's namespace with what activates the platform's licence. It becomes part of the user data.
+ */
+export interface SecretKeyRef {
+  /**
+   * Name of the Secret.
+   */
+  name: string;
+  /**
+   * Key in its data. Default: "token".
+   */
+  key?: string;
+}
+
+/**
+ * How a machine gets its name. Records are written by the operator and removed with the machine.
+ */
+export interface DnsSpec {
+  /**
+   * Who holds the zone.
+   */
+  provider: 'Route53';
+  /**
+   * Zone of the records, such as machines.example.com.
+   */
+  zone: string;
+  /**
+   * Id of the zone, needed only where several zones have the name.
+   */
+  zoneID?: string;
+  /**
+   * Name of the platform's API, made from {{node}} and {{zone}}; the certificate bears it. Default: "api.{{node}}.{{zone}}".
+   */
+  nameTemplate?: string;
+  /**
+   * Which address of the instance the records hold. Default: "Internal".
+   */
+  addressType?: 'Internal' | 'External';
+  /**
+   * Zone of the names of applications; with it each machine gets *.<node>.<appZone>.
+   */
+  appZone?: string;
+  /**
+   * Time to live of the records, in seconds. Default: 60.
+   */
+  ttl?: number;
+}
+
+/**
+ * How the machine proves who it is.
+ */
+export interface CertificateSpec {
+  api: ApiCertificate;
+}
+
+/**
+ * Certificate of the platform's API.
+ */
+export interface ApiCertificate {
+  /**
+   * PrivateCA: the operator signs a certificate for each machine with a CA of its own or of caSecretRef, and Kraftlet trusts that CA alone.
+   */
+  mode: 'PrivateCA';
+  caSecretRef?: SecretRef;
+  /**
+   * How long a certificate is valid. It is fixed at launch, so it has to outlive the machine. Default: "8760h".
+   */
+  duration?: string;
+}
+
+/**
+ * Secret in the operator's namespace with the CA as tls.crt and tls.key; without it the operator makes one.
+ */
+export interface SecretRef {
+  /**
+   * Name of the Secret.
+   */
+  name: string;
+}
+
+/**
+ * The Kraftlet that fronts a machine in the cluster, one Helm release for each.
+ */
+export interface KraftletSpec {
+  /**
+   * Helm chart, as oci://registry/repository, or a path in the controller's image.
+   */
+  chart: string;
+  /**
+   * Version of the chart. Needed for oci://, so that a new chart comes by a change of this class only.
+   */
+  version?: string;
+  /**
+   * Namespace of the releases; one of those the controller is given. Default: "kraftlet".
+   */
+  namespace?: string;
+  /**
+   * Values of the chart. What the operator has to decide itself (node, token, endpoint, taint) wins over them.
+   */
+  values?: Record<string, unknown>;
+}
+
+/**
+ * How long a machine may take; past a deadline it is removed and another one is tried. A change replaces nothing.
+ */
+export interface DeadlinesSpec {
+  /**
+   * From the claim to an instance that runs. Default: "5m".
+   */
+  launch?: string;
+  /**
+   * From the running instance to a healthy platform. Default: "20m".
+   */
+  healthy?: string;
+  /**
+   * From the healthy platform to a registered Node. Default: "10m".
+   */
+  registration?: string;
+}
+
+/**
+ * What the operator found.
+ */
+export interface UnikraftNodeClassStatus {
+  /**
+   * Generation of the spec that this status speaks of.
+   */
+  observedGeneration?: number;
+  /**
+   * Ready means that machines can be made. CredentialsReady, ImageReady, PlacementReady, DNSReady, CertificateReady, KraftletReady and ValidationSucceeded speak of the newest revision.
+   */
+  conditions?: Condition[];
+  image?: ImageStatus;
+  /**
+   * Subnets in use.
+   */
+  subnets?: SubnetStatus[];
+  /**
+   * Security groups in use.
+   */
+  securityGroups?: SecurityGroupStatus[];
+  /**
+   * Revision that new machines are made from, the newest one that resolved.
+   */
+  currentRevision?: string;
+  /**
+   * Revision of the newest spec.
+   */
+  updateRevision?: string;
+  /**
+   * Number of machines made from this class.
+   */
+  machines?: number;
+  /**
+   * How what a platform offered differed from what was planned.
+   */
+  capacityCorrections?: CapacityCorrection[];
+}
+
+/**
+ * The image in use.
+ */
+export interface ImageStatus {
+  /**
+   * Id of the image.
+   */
+  id: string;
+  /**
+   * Name of the image.
+   */
+  name?: string;
+  /**
+   * amd64 or arm64.
+   */
+  architecture: string;
+}
+
+/**
+ * A subnet in use.
+ */
+export interface SubnetStatus {
+  /**
+   * Id of the subnet.
+   */
+  id: string;
+  /**
+   * Its zone.
+   */
+  zone: string;
+  /**
+   * Its zone, named alike in all accounts.
+   */
+  zoneID?: string;
+}
+
+/**
+ * A security group in use.
+ */
+export interface SecurityGroupStatus {
+  /**
+   * Id of the security group.
+   */
+  id: string;
+  /**
+   * Its name.
+   */
+  name?: string;
+}
+
+/**
+ * What machines of one size and revision really offer.
+ */
+export interface CapacityCorrection {
+  /**
+   * Revision of the node class.
+   */
+  revision: string;
+  /**
+   * Size of the machine.
+   */
+  instanceType: string;
+  /**
+   * vCPUs.
+   */
+  vcpus: number;
+  /**
+   * Memory in MiB.
+   */
+  memoryMiB: number;
+  /**
+   * Instances.
+   */
+  instances: number;
+}

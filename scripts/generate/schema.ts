@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+
+import { parse } from 'yaml';
+
+import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
+import type { Rule } from '#schemas/rules/rule.ts';
+import { describe } from '#schemas/rules/rule.ts';
+import { rules } from '#schemas/rules/table.ts';
+
+/** The part of an OpenAPI v3 schema that the generators look at; the rest is handed through. */
+export interface Schema {
+  $ref?: string;
+  type?: string;
+  description?: string;
+  default?: unknown;
+  enum?: string[];
+  minimum?: number;
+  maximum?: number;
+  required?: string[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  additionalProperties?: Schema;
+  'x-kubernetes-validations'?: { rule: string; message: string }[];
+  'x-kubernetes-int-or-string'?: boolean;
+  'x-kubernetes-preserve-unknown-fields'?: boolean;
+  [keyword: string]: unknown;
+}
+
+export interface Source extends Schema {
+  definitions: Record<string, Schema>;
+}
+
+/** The schema as it was written, with its definitions apart. */
+export function readSource(): Source {
+  const file = new URL(import.meta.resolve('#schemas/nodeclass/unikraftnodeclass.schema.yaml'));
+  return parse(readFileSync(file, 'utf8')) as Source;
+}
+
+/** The schema as the API server takes it: definitions in their places, and the rules of the table with them. */
+export function resolveSource(source: Source): Schema {
+  const { definitions: _, ...root } = source;
+  const schema = inline(root, source);
+  for (const rule of nodeClassRules()) addRule(schema, rule);
+  return schema;
+}
+
+export function nodeClassRules(): readonly Rule[] {
+  return rules.filter(({ target }) => target === unikraftNodeClasses);
+}
+
+/** Name of the definition that a `$ref` means. */
+export function referred({ $ref }: Schema): string | undefined {
+  return $ref?.replace(/^#\/definitions\//, '');
+}
+
+/** What is said beside a `$ref` wins over the definition. */
+function inline(schema: Schema, source: Source): Schema {
+  const name = referred(schema);
+  if (name !== undefined) {
+    const { $ref: _, ...own } = schema;
+    const definition = source.definitions[name];
+    if (!definition) throw new Error(`the schema refers to ${name}, which is not defined`);
+    return inline({ ...definition, ...own }, source);
+  }
+  const { properties, items, additionalProperties } = schema;
+  return {
+    ...schema,
+    ...(properties && { properties: mapValues(properties, (one) => inline(one, source)) }),
+    ...(items && { items: inline(items, source) }),
+    ...(additionalProperties && { additionalProperties: inline(additionalProperties, source) }),
+  };
+}
+
+export function mapValues<A, B>(
+  record: Readonly<Record<string, A>>,
+  change: (value: A, key: string) => B,
+): Record<string, B> {
+  return Object.fromEntries(
+    Object.entries(record).map(([key, value]) => [key, change(value, key)]),
+  );
+}
+
+/** The API server puts the path before the message by itself. */
+function addRule(root: Schema, rule: Rule): void {
+  const place = rule.path
+    .split('.')
+    .reduce((schema, segment) => child(schema, segment, rule), root);
+  const message = describe({ ...rule, path: '' }).replace(/^: /, '');
+  (place['x-kubernetes-validations'] ??= []).push({ rule: rule.cel, message });
+}
+
+function child(schema: Schema, segment: string, { name, path }: Rule): Schema {
+  const property = schema.properties?.[segment.replace(/\[\]$/, '')];
+  const found = segment.endsWith('[]') ? property?.items : property;
+  if (!found) throw new Error(`rule ${name}: the schema has no ${path}`);
+  return found;
+}
