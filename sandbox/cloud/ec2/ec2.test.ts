@@ -38,7 +38,7 @@ class World {
       listed: hours(1),
     },
     hardware: {
-      address: () => `127.64.0.${++this.#addresses}`,
+      place: () => `127.64.0.${++this.#addresses}`,
       powerOn: ({ id }) => this.power.push(`on ${id}`),
       powerOff: ({ id }) => this.power.push(`off ${id}`),
     },

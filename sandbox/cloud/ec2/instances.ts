@@ -16,8 +16,8 @@ export interface InstanceScript {
 
 /** Who makes something of an instance: the machine that boots in it. */
 export interface Hardware {
-  /** A free address for a new instance. */
-  address(): string;
+  /** A machine stands by for this new instance; returns its address. */
+  place(id: string): string;
   /** It runs now. */
   powerOn(instance: Ec2Instance): void;
   /** It runs no more. */
@@ -85,11 +85,12 @@ export class Instances {
 
   #start(launch: Launch, reservation: string): Ec2Instance {
     const script = this.#scripts.shift() ?? {};
+    const id = `i-0${randomBytes(8).toString('hex')}`;
     const instance: Ec2Instance = {
-      id: `i-0${randomBytes(8).toString('hex')}`,
+      id,
       reservation,
       launch,
-      address: this.#hardware.address(),
+      address: this.#hardware.place(id),
       launchedAt: this.#clock.stamp(),
       tags: { ...launch.tags },
       state: 'pending',

@@ -1,0 +1,134 @@
+import type { Logger } from '#kube/log.ts';
+import type { Clock } from '#schemas/time/clock.ts';
+import { SystemClock } from '#schemas/time/system-clock.ts';
+
+import type { ServedZone } from '../dns/answer.ts';
+import { DnsServer } from '../dns/server.ts';
+import { LoopbackBlock } from '../machine/loopback.ts';
+import { Machines, type ProcessHome } from '../machine/machines.ts';
+import { Ec2 } from './ec2/ec2.ts';
+import type { Hardware } from './ec2/instances.ts';
+import { Route53 } from './route53/route53.ts';
+import type { HostedZone } from './route53/zones.ts';
+import { type CloudTimings, quick } from './timings.ts';
+
+export interface SandboxCloudOptions {
+  readonly log: Logger;
+  /** Default: real time. Machines that are processes live in real time whatever this says. */
+  readonly clock?: Clock;
+  readonly timings?: Partial<CloudTimings>;
+  /** Given: each machine is a process in this run of the sandbox. Else all are in this process. */
+  readonly run?: ProcessHome;
+}
+
+/** What must be gone when all claims are. */
+export interface CloudLeaks {
+  /** Not terminated. */
+  readonly instances: number;
+  /** Records in hosted zones beside SOA and NS. */
+  readonly records: number;
+  /** Disks that outlived their instance. */
+  readonly volumes: number;
+  /** Machines that are still on. */
+  readonly machines: number;
+}
+
+/** The zone that the sandbox's node classes write into. */
+export const machineZone = 'machines.sandbox.test';
+
+/**
+ * A whole cloud on loopback: EC2 and Route 53 for the SDKs, DNS for whoever resolves, and a machine behind each
+ * instance.
+ *
+ * @example
+ * await using cloud = await SandboxCloud.start({ log });
+ * cloud.machines.next({ health: 'degraded' });
+ * cloud.ec2.faults.next('RunInstances', lost());
+ */
+export class SandboxCloud {
+  readonly ec2: Ec2;
+  readonly route53: Route53;
+  readonly machines: Machines;
+  readonly #dns: DnsServer;
+  readonly #block: LoopbackBlock;
+
+  private constructor(block: LoopbackBlock, options: SandboxCloudOptions) {
+    const { log, clock = new SystemClock(), run } = options;
+    const timings = { ...quick, ...options.timings };
+    const { boot, unknown, degraded } = timings;
+    const usual = { boot, unknown, degraded, health: 'healthy' } as const;
+    this.#block = block;
+    this.machines = new Machines({ clock, log, usual, home: run });
+    this.ec2 = new Ec2({ clock, timings, hardware: this.#hardware() });
+    this.route53 = new Route53({ clock, timings });
+    this.route53.zones.create(machineZone);
+    this.#dns = new DnsServer(() => this.route53.zones.all.map(served));
+  }
+
+  static async start(options: SandboxCloudOptions): Promise<SandboxCloud> {
+    const cloud = new SandboxCloud(await LoopbackBlock.claim(), options);
+    await Promise.all([cloud.ec2.start(), cloud.route53.start(), cloud.#dns.start()]);
+    return cloud;
+  }
+
+  /** `127.0.0.1:port`: answers for the zones of Route 53. */
+  get dnsServer(): string {
+    return this.#dns.address;
+  }
+
+  /** What a process needs in its environment for its AWS SDK to find this cloud. */
+  get env(): Record<string, string> {
+    return {
+      AWS_ENDPOINT_URL_EC2: this.ec2.url,
+      AWS_ENDPOINT_URL_ROUTE_53: this.route53.url,
+      AWS_ACCESS_KEY_ID: 'sandbox',
+      AWS_SECRET_ACCESS_KEY: 'sandbox',
+      AWS_REGION: this.ec2.account.region.name,
+      AWS_EC2_METADATA_DISABLED: 'true',
+    };
+  }
+
+  leaks(): CloudLeaks {
+    const { all, leftVolumes } = this.ec2.instances;
+    const records = this.route53.zones.all.flatMap((zone) => [...zone.records.values()]);
+    return {
+      instances: all.filter(({ state }) => state !== 'terminated').length,
+      records: records.filter(({ type }) => type !== 'SOA' && type !== 'NS').length,
+      volumes: leftVolumes.length,
+      machines: this.machines.running.length,
+    };
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.ec2.stop(), this.route53.stop(), this.#dns.stop()]);
+    await this.machines.stop();
+    await this.#block.release();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  #hardware(): Hardware {
+    return {
+      place: (id) => {
+        this.machines.assign(id);
+        const held = this.ec2.instances.all.filter(({ state }) => state !== 'terminated');
+        return this.#block.next(new Set(held.map(({ address }) => address)));
+      },
+      powerOn: ({ id, address, launch }) =>
+        this.machines.powerOn({ id, address, userData: launch.userData }),
+      powerOff: ({ id }) => this.machines.powerOff(id),
+    };
+  }
+}
+
+/** A zone as DNS spells it: no final dot, `*` for Route 53's `\052`. */
+function served({ name, published }: HostedZone): ServedZone {
+  const spelled = (text: string): string =>
+    text.replace(/\.$/, '').replaceAll(String.raw`\052`, '*');
+  return {
+    name: spelled(name),
+    sets: [...published.values()].map((set) => ({ ...set, name: spelled(set.name) })),
+  };
+}

@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http';
+import { createServer, type Server } from 'node:https';
+
+import type { Logger } from '#kube/log.ts';
+import type { Clock, Instant } from '#schemas/time/clock.ts';
+
+import { checksAt, type MachineScript } from './health.ts';
+import { type ApiAnswer, Platform } from './platform.ts';
+import { type MachineSettings, readUserData } from './user-data.ts';
+
+export interface MachineSpec {
+  /** The instance's own loopback address. */
+  readonly address: string;
+  readonly userData: string;
+  readonly script: MachineScript;
+}
+
+/**
+ * A machine that boots: everything it is it takes from its user data, so that what the operator renders is what
+ * is tested. With user data that it cannot read it never answers, as the real one would not.
+ */
+export class Machine {
+  readonly #spec: MachineSpec;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #server: Server | undefined;
+  #timers: (() => void)[] = [];
+
+  constructor(spec: MachineSpec, { clock, log }: { clock: Clock; log: Logger }) {
+    this.#spec = spec;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  powerOn(): void {
+    const { boot, diesAfter, health } = this.#spec.script;
+    if (health !== 'mute') this.#timers.push(this.#clock.after(boot, () => this.#boot()));
+    if (diesAfter !== undefined) {
+      this.#timers.push(this.#clock.after(diesAfter, () => void this.powerOff()));
+    }
+  }
+
+  /** Connections are cut, nothing is said to anybody. */
+  async powerOff(): Promise<void> {
+    for (const cancel of this.#timers) cancel();
+    this.#timers = [];
+    const server = this.#server;
+    this.#server = undefined;
+    if (!server) return;
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  }
+
+  #boot(): void {
+    try {
+      this.#listen(readUserData(this.#spec.userData));
+    } catch (error) {
+      this.#log.error({ err: error }, 'the machine cannot come up with this user data');
+    }
+  }
+
+  #listen({ users, certificate, privateKey, port, fqdn }: MachineSettings): void {
+    const upSince = this.#clock.now();
+    const platform = new Platform(users, () => this.#checks(upSince));
+    const server = createServer({ cert: certificate, key: privateKey }, (request, response) => {
+      void answer(request, platform).then(({ status, body }) => {
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ ...body, op_time_us: 1 }));
+      });
+    });
+    server.on('error', (error) =>
+      this.#log.error({ err: error, port }, 'the machine cannot listen'),
+    );
+    server.listen(port, this.#spec.address, () =>
+      this.#log.info({ fqdn, port }, 'the machine is up'),
+    );
+    this.#server = server;
+  }
+
+  #checks(upSince: Instant): ReturnType<typeof checksAt> {
+    return checksAt(this.#clock.now() - upSince, this.#spec.script);
+  }
+}
+
+async function answer(request: IncomingMessage, platform: Platform): Promise<ApiAnswer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return platform.answer({
+    method: request.method ?? 'GET',
+    path: (request.url ?? '/').replace(/\?.*$/s, ''),
+    authorization: request.headers.authorization,
+    body: Buffer.concat(chunks).toString('utf8'),
+  });
+}
