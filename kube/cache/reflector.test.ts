@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 
-import { bookmark, initialEnd, pod, InformerWorld } from '#kube/testing/informer-world.ts';
-import { hangUp, json, refusal, ScriptedWatch } from '#kube/testing/scripted-server.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
+
+import { bookmark, initialEnd, pod, InformerWorld } from '../testing/informer-world.ts';
+import { hangUp, json, refusal, ScriptedWatch } from '../testing/scripted-server.ts';
 
 describe('the first state', () => {
   test('is streamed, and is shown when it is whole', async () => {

@@ -1,3 +1,7 @@
+import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
+import type { Resource } from '#schemas/kubernetes/resource.ts';
+import { seconds, type Clock, type Duration } from '#schemas/time/clock.ts';
+
 /**
  * Follows one kind of object on the API server, and never ends on account of it.
  *
@@ -5,13 +9,9 @@
  * in memory; servers that refuse get pages of 500. From then on the watch is opened again from where it
  * stopped, whatever stopped it, and only a version that has grown too old (410) asks for a full state again.
  */
-import type { KubeClient, WatchEvent } from '#kube/client/client.ts';
-import { ApiError, isGone } from '#kube/client/errors.ts';
-import type { Logger } from '#kube/log.ts';
-import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
-import type { Resource } from '#schemas/kubernetes/resource.ts';
-import { seconds, type Clock, type Duration } from '#schemas/time/clock.ts';
-
+import type { KubeClient, WatchEvent } from '../client/client.ts';
+import { ApiError, isGone } from '../client/errors.ts';
+import type { Logger } from '../log.ts';
 import { backoff } from './backoff.ts';
 import { IdleGuard } from './idle-guard.ts';
 import { keyOf } from './store.ts';

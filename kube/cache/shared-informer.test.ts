@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 
-import { initialEnd, pod, InformerWorld } from '#kube/testing/informer-world.ts';
-import { ScriptedWatch } from '#kube/testing/scripted-server.ts';
 import { seconds } from '#schemas/time/clock.ts';
+
+import { initialEnd, pod, InformerWorld } from '../testing/informer-world.ts';
+import { ScriptedWatch } from '../testing/scripted-server.ts';
 
 test('who comes late sees what is there first', async () => {
   await using world = await InformerWorld.open();

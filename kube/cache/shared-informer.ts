@@ -1,16 +1,16 @@
+import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
+import type { Resource } from '#schemas/kubernetes/resource.ts';
+import { seconds, type Clock, type Instant } from '#schemas/time/clock.ts';
+
 /**
  * A local copy of all objects of one kind, shared by whoever reads it: see {@link Informer} for what it promises.
  *
  * Nothing that its users give it can stop it: a handler, index or transform that throws is logged and counted, and
  * the copy goes on.
  */
-import type { KubeClient } from '#kube/client/client.ts';
-import type { Logger } from '#kube/log.ts';
-import { Metrics } from '#kube/metrics.ts';
-import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
-import type { Resource } from '#schemas/kubernetes/resource.ts';
-import { seconds, type Clock, type Instant } from '#schemas/time/clock.ts';
-
+import type { KubeClient } from '../client/client.ts';
+import type { Logger } from '../log.ts';
+import { Metrics } from '../metrics.ts';
 import type { Informer, InformerHandler } from './informer.ts';
 import { Reflector, type ReflectorOptions } from './reflector.ts';
 import { keyOf, Store } from './store.ts';

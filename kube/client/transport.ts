@@ -4,9 +4,9 @@
  */
 import type { Dispatcher } from 'undici';
 
-import type { Logger } from '#kube/log.ts';
 import { seconds, type Clock, type Duration } from '#schemas/time/clock.ts';
 
+import type { Logger } from '../log.ts';
 import { Agents } from './agents.ts';
 import type { Connection } from './connection.ts';
 import { ApiError, ConnectionError, type Call } from './errors.ts';

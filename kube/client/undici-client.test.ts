@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import type { Node, Pod } from '#schemas/kubernetes/core.ts';
+import { nodes, pods } from '#schemas/kubernetes/resource.ts';
+import { seconds } from '#schemas/time/clock.ts';
+import { FakeClock } from '#schemas/time/fake-clock.ts';
+
 import {
   hangUp,
   json,
   refusal,
   ScriptedServer,
   ScriptedWatch,
-} from '#kube/testing/scripted-server.ts';
-import type { Node, Pod } from '#schemas/kubernetes/core.ts';
-import { nodes, pods } from '#schemas/kubernetes/resource.ts';
-import { seconds } from '#schemas/time/clock.ts';
-import { FakeClock } from '#schemas/time/fake-clock.ts';
-
+} from '../testing/scripted-server.ts';
 import type { WatchEvent } from './client.ts';
 import {
   ApiError,

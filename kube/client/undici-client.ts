@@ -1,12 +1,12 @@
-/** The Kubernetes API over undici: see {@link KubeClient} for what each call promises. */
-import type { Logger } from '#kube/log.ts';
-import { silentLogger } from '#kube/log.ts';
 import type { KubeList, KubeObject, Live } from '#schemas/kubernetes/meta.ts';
 import { apiVersionOf, type Key, type Resource } from '#schemas/kubernetes/resource.ts';
 import { manager } from '#schemas/names.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
 
+/** The Kubernetes API over undici: see {@link KubeClient} for what each call promises. */
+import type { Logger } from '../log.ts';
+import { silentLogger } from '../log.ts';
 import type {
   CallOptions,
   DeleteOptions,

@@ -1,14 +1,14 @@
-/** A world for tests of caches: a scripted API server, a clock that stands still, and an informer that says what it tells. */
-import { SharedInformer, type InformerOptions } from '#kube/cache/shared-informer.ts';
-import { UndiciKubeClient } from '#kube/client/undici-client.ts';
-import { createLogger } from '#kube/log.ts';
-import { Metrics } from '#kube/metrics.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { pods } from '#schemas/kubernetes/resource.ts';
 import { seconds, type Duration } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 
+/** A world for tests of caches: a scripted API server, a clock that stands still, and an informer that says what it tells. */
+import { SharedInformer, type InformerOptions } from '../cache/shared-informer.ts';
+import { UndiciKubeClient } from '../client/undici-client.ts';
+import { createLogger } from '../log.ts';
+import { Metrics } from '../metrics.ts';
 import { ScriptedServer, ScriptedWatch } from './scripted-server.ts';
 
 export function pod(name: string, version: number, uid = `${name}-1`, node?: string): Live<Pod> {

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-import type { Connection } from '#kube/client/connection.ts';
+import type { Connection } from '../client/connection.ts';
 
 export interface Asked {
   readonly method: string;
