@@ -8,6 +8,8 @@ import { placesAt, type Place } from './places.ts';
 import type { Operation, Rule, Violation } from './rule.ts';
 import { rules } from './table.ts';
 
+export { describe, type Violation } from './rule.ts';
+
 export interface Review {
   /** As an AdmissionReview says it; what rules are not for (DELETE, CONNECT) breaks none. */
   readonly operation: string;
