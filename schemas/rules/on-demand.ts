@@ -62,6 +62,7 @@ export const onDemandRules: readonly Rule[] = [
     cel: "!('karpenter.sh/capacity-type' in self) || self['karpenter.sh/capacity-type'] == 'on-demand'",
     message:
       'Unikraft machines launch on demand only; the label karpenter.sh/capacity-type asks for another kind, so this NodePool would never get one.',
+    docs: 'Labels of the template are requirements as well.',
     fix: 'Set the label karpenter.sh/capacity-type to "on-demand", or remove it.',
     accepts: [
       pool([], { team: 'spot' }),
