@@ -91,7 +91,7 @@ export const machines = {
     title: 'The platform offers something else than was planned',
     happens:
       'The difference is kept in the status of the node class and corrects every later plan for this revision and size.',
-    fix: 'Set platform.overhead and platform.capacity to what the image grants.',
+    fix: 'Set platform.overhead and platform.capacity to what the image grants, and give the Kraftlet user quotas: a user with root permission has none.',
   },
   KPU327: {
     title: 'The Kraftlet Pod cannot start',
@@ -130,6 +130,12 @@ export const machines = {
     title: 'An instance has no claim',
     happens: 'It is ended, since its tags say that this cluster made it.',
     fix: 'Nothing, unless it repeats: then look for a second controller that works in the same cluster.',
+  },
+  KPU334: {
+    title: 'The revision that a machine was made from is gone',
+    happens:
+      'The claim keeps its finalizer: without the revision nobody knows where the machine is, and letting it go would leave it running.',
+    fix: 'Restore the ControllerRevision, or end the instance by hand and remove the finalizer from the claim.',
   },
   KPU340: {
     title: 'The NodePool is at its limit',
