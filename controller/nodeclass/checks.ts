@@ -51,7 +51,7 @@ interface Check<T> {
   readonly aspect: Aspect;
   readonly name: string;
   readonly pace: Pace;
-  look(): Promise<T>;
+  readonly look: () => Promise<T>;
 }
 
 /**

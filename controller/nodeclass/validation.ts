@@ -1,10 +1,12 @@
-import type { UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
-import { Quantity } from '#schemas/quantity/quantity.ts';
 /**
  * What a node class can say that its schema lets pass and that no machine could be made from. The schema's own rules
  * are not repeated here, but everything is parsed once more: a class may be older than the CRD's present rules.
  */
-import { describe, violations } from '#schemas/rules/evaluate.ts';
+import { apiVersionOf } from '#schemas/kubernetes/resource.ts';
+import { unikraftNodeClasses, type UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
+import { Quantity } from '#schemas/quantity/quantity.ts';
+import { violations } from '#schemas/rules/evaluate.ts';
+import { describe } from '#schemas/rules/rule.ts';
 import { parseDuration } from '#schemas/time/duration.ts';
 
 /** @returns one sentence with its field path for each mistake */
@@ -14,7 +16,10 @@ export function mistakesOf(nodeClass: UnikraftNodeClass): string[] {
     ...sourceMistakes(nodeClass),
     ...quantityMistakes(nodeClass),
     ...durationMistakes(nodeClass),
-    ...violations(nodeClass, { operation: 'CREATE' })
+    ...violations(
+      { apiVersion: apiVersionOf(unikraftNodeClasses), kind: 'UnikraftNodeClass', ...nodeClass },
+      { operation: 'CREATE' },
+    )
       .filter(({ severity }) => severity === 'deny')
       .map(describe),
   ];

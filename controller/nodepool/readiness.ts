@@ -4,6 +4,7 @@
  * Source: Karpenter v1.15, pkg/controllers/nodepool/readiness.
  */
 import { getCondition, rootType, type ConditionChange } from '#kube/conditions.ts';
+import type { Condition } from '#schemas/kubernetes/meta.ts';
 import type { UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
 
 export function nodeClassReady(
@@ -21,13 +22,16 @@ export function nodeClassReady(
     const detail = ready?.message || 'it has not been looked at yet';
     return not('NodeClassReadinessUnknown', `UnikraftNodeClass "${name}": ${detail}`);
   }
-  // The reason of a plain True is the condition's own type; any other reason is worth showing here too.
-  const reason = ready.reason === rootType ? undefined : ready.reason;
+  return copied(ready);
+}
+
+/** The reason of a plain True is the condition's own type; any other one is worth showing here too. */
+function copied({ status, reason, message }: Condition): ConditionChange {
   return {
     type,
-    status: ready.status,
-    ...(reason !== undefined && { reason }),
-    ...(ready.message ? { message: ready.message } : {}),
+    status,
+    ...(reason !== undefined && reason !== rootType && { reason }),
+    ...(message !== undefined && { message }),
   };
 }
 

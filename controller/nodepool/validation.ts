@@ -4,10 +4,12 @@
  * Source: Karpenter v1.15, pkg/apis/v1/nodepool_validation.go and nodeclaim_validation.go, plus the deny rules of our
  * own rule table, which hold here even while no webhook answers.
  */
-import type { NodePool, Requirement } from '#schemas/karpenter/types.ts';
+import { nodePools, type NodePool, type Requirement } from '#schemas/karpenter/types.ts';
 import type { Taint } from '#schemas/kubernetes/core.ts';
+import { apiVersionOf } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
-import { describe, violations } from '#schemas/rules/evaluate.ts';
+import { violations } from '#schemas/rules/evaluate.ts';
+import { describe } from '#schemas/rules/rule.ts';
 
 /** @returns one sentence with its field path for each mistake; empty when the pool can be used */
 export function mistakesOf(pool: NodePool): string[] {
@@ -18,7 +20,10 @@ export function mistakesOf(pool: NodePool): string[] {
     ...taintMistakes('startupTaints', spec.startupTaints ?? []),
     ...doubledTaints([...(spec.taints ?? []), ...(spec.startupTaints ?? [])]),
     ...spec.requirements.flatMap(requirementMistakes),
-    ...violations(pool, { operation: 'CREATE' })
+    ...violations(
+      { apiVersion: apiVersionOf(nodePools), kind: 'NodePool', ...pool },
+      { operation: 'CREATE' },
+    )
       .filter(({ severity }) => severity === 'deny')
       .map(describe),
   ];
