@@ -16,6 +16,8 @@ export interface NodeInSight {
   readonly requested: ResourceList;
   /** Requirements a claim can still satisfy where its labels are not fixed yet. */
   readonly requirements?: readonly Requirement[];
+  /** No Pod is on it, or planned for it, but those of DaemonSets: room for a Pod that shares a node with nobody. */
+  readonly empty?: boolean;
 }
 
 export interface PoolInSight {
@@ -24,6 +26,8 @@ export interface PoolInSight {
   readonly instanceTypes: readonly InstanceType[];
   /** Limits less what is used and reserved; absent keys are unlimited. */
   readonly remaining: ResourceList;
+  /** What every Node of it is labelled with beside its template and its size: node class, region, Kraftlet's own. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 export interface Problem {
@@ -49,9 +53,18 @@ export interface PlannedClaim {
 /** Why one pool did nothing for a Pod: the first thing that stopped it. */
 export interface Refusal {
   readonly pool: string;
-  readonly reason: 'Taints' | 'Requirements' | 'Resources' | 'Limit' | 'NoOfferings' | 'Restricted';
+  readonly reason:
+    | 'Taints'
+    | 'Restricted'
+    | 'Unsupported'
+    | 'Requirements'
+    | 'Resources'
+    | 'NoOfferings'
+    | 'Limit';
   /** One sentence with the nearest miss. */
   readonly message: string;
+  /** The resource that is short, for Resources and Limit. */
+  readonly resource?: string;
 }
 
 export interface Plan {

@@ -1,0 +1,45 @@
+/**
+ * Resources as numbers, since a pass compares them many thousand times. Thousandths, rounded up; names without an
+ * amount count as zero.
+ */
+import type { ResourceList } from '#schemas/kubernetes/meta.ts';
+import { Quantity } from '#schemas/quantity/quantity.ts';
+
+export type Amounts = ReadonlyMap<string, bigint>;
+
+/** @throws InvalidQuantity */
+export function toAmounts(list: Readonly<ResourceList>): Amounts {
+  return new Map(
+    Object.entries(list).map(([name, text]) => [name, Quantity.parse(text).toMilli()]),
+  );
+}
+
+export function plus(a: Amounts, b: Amounts): Amounts {
+  return combine(a, b, (x, y) => x + y);
+}
+
+export function minus(a: Amounts, b: Amounts): Amounts {
+  return combine(a, b, (x, y) => x - y);
+}
+
+/** The first name of which more is needed than there is; what is not needed may be lacking. */
+export function lacking(needed: Amounts, there: Amounts): string | undefined {
+  for (const [name, amount] of needed) {
+    if (amount > 0n && amount > (there.get(name) ?? 0n)) return name;
+  }
+  return undefined;
+}
+
+/** The first name of a limit that is passed; what has no limit is never lacking. */
+export function beyond(needed: Amounts, limits: Amounts): string | undefined {
+  for (const [name, limit] of limits) {
+    if ((needed.get(name) ?? 0n) > limit) return name;
+  }
+  return undefined;
+}
+
+function combine(a: Amounts, b: Amounts, join: (x: bigint, y: bigint) => bigint): Amounts {
+  const result = new Map(a);
+  for (const [name, amount] of b) result.set(name, join(result.get(name) ?? 0n, amount));
+  return result;
+}
