@@ -50,7 +50,7 @@ const anyProblem: fc.Arbitrary<Problem> = fc
           { cpu: `${cpu}`, memory: '16Gi' },
           {
             kind: claim ? 'claim' : 'node',
-            requested: { cpu: `${used}` },
+            requested: { cpu: `${Math.min(used, cpu)}` },
             labels: { [labels.zone]: '1a' },
             empty: used === 0,
           },
