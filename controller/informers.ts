@@ -1,0 +1,60 @@
+import type { KubeClient } from '#kube/client/client.ts';
+import { SharedInformer } from '#kube/cache/shared-informer.ts';
+import type { Logger } from '#kube/log.ts';
+import type { Metrics } from '#kube/metrics.ts';
+import { nodeClaims, nodePools } from '#schemas/karpenter/types.ts';
+import type { KubeObject } from '#schemas/kubernetes/meta.ts';
+import {
+  configMaps,
+  controllerRevisions,
+  daemonSets,
+  nodes,
+  podDisruptionBudgets,
+  pods,
+  statefulSets,
+  type Resource,
+} from '#schemas/kubernetes/resource.ts';
+import { labels } from '#schemas/names.ts';
+import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
+import type { Clock } from '#schemas/time/clock.ts';
+
+import { addIndexes, type Caches } from './caches.ts';
+import { reservationsLabel } from './reservations/names.ts';
+
+export interface InformerParts {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** The operator's own. */
+  readonly namespace: string;
+}
+
+interface Scope {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+}
+
+type Informers = { readonly [Name in keyof Caches]: SharedInformer<ItemOf<Caches[Name]>> };
+type ItemOf<I> = I extends { readonly resource: Resource<infer T> } ? T : never;
+
+/** The caches over a real API server, with their indexes; whoever makes them runs them. */
+export function informers(parts: InformerParts): Informers {
+  const { client, clock, log, metrics, namespace } = parts;
+  const informer = <T extends KubeObject>(resource: Resource<T>, scope: Scope = {}) =>
+    new SharedInformer(client, resource, { clock, log, metrics, ...scope });
+  const caches = {
+    pods: informer(pods),
+    nodes: informer(nodes),
+    nodeClaims: informer(nodeClaims),
+    nodePools: informer(nodePools),
+    nodeClasses: informer(unikraftNodeClasses),
+    daemonSets: informer(daemonSets),
+    podDisruptionBudgets: informer(podDisruptionBudgets),
+    revisions: informer(controllerRevisions, { namespace }),
+    statefulSets: informer(statefulSets, { labelSelector: labels.claimUid }),
+    reservations: informer(configMaps, { namespace, labelSelector: reservationsLabel }),
+  };
+  addIndexes(caches);
+  return caches;
+}

@@ -1,0 +1,134 @@
+import type { KubeClient } from '#kube/client/client.ts';
+import type { Logger } from '#kube/log.ts';
+import { Metrics } from '#kube/metrics.ts';
+import { KubeEventRecorder } from '#kube/runtime/event-recorder.ts';
+import { HealthServer } from '#kube/runtime/health-server.ts';
+import { LeaderElector } from '#kube/runtime/leader-election.ts';
+import { Manager } from '#kube/runtime/manager.ts';
+import type { Runnable } from '#kube/runtime/reconciler.ts';
+import { DnsLookup } from '#machine/dns/lookup.ts';
+import { HelmBinary } from '#machine/kraftlet/helm.ts';
+import { HelmReleases } from '#machine/kraftlet/helm-releases.ts';
+import { PlatformClient } from '#machine/platform/client.ts';
+import { namespaces } from '#schemas/kubernetes/resource.ts';
+import type { Clock } from '#schemas/time/clock.ts';
+
+import type { Context } from './context.ts';
+import { disruptionControllers } from './disruption/wiring.ts';
+import { informers } from './informers.ts';
+import { KarpenterCrds } from './karpenter-crds.ts';
+import { LazyClouds } from './lazy-clouds.ts';
+import { CloudCatalog } from './nodeclass/catalog.ts';
+import { Revisions } from './nodeclass/revisions.ts';
+import { NodeClassSecrets } from './nodeclass/secrets.ts';
+import { nodeClassController } from './nodeclass/wiring.ts';
+import { nodeClaimControllers } from './nodeclaim/wiring.ts';
+import { nodePoolController } from './nodepool/wiring.ts';
+import { Nominations } from './provisioning/nominations.ts';
+import { provisioningControllers } from './provisioning/wiring.ts';
+import { Reservations } from './reservations/reservations.ts';
+import type { Settings } from './settings.ts';
+
+export interface OperatorParts {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly settings: Settings;
+}
+
+/**
+ * The whole controller process without the process: main.ts runs one, and tests run it in their own process with a
+ * clock that they move.
+ *
+ * Without Karpenter's CRDs it stays alive and not ready, and says so, until they are served.
+ */
+export async function runOperator(parts: OperatorParts, signal: AbortSignal): Promise<void> {
+  const { client, clock, log, settings } = parts;
+  const metrics = new Metrics();
+  const { namespace } = settings;
+  const caches = informers({ client, clock, log, metrics, namespace });
+  const recorder = new KubeEventRecorder({ client, clock, log, metrics });
+  const manager = new Manager({ clock, log, elector: electorOf(parts, metrics) });
+  const crds = new KarpenterCrds(parts);
+  manager.addReady(crds.name, crds.check);
+  const clusterUid = await clusterUidOf(client);
+  const context = { client, caches, recorder, clock, log, namespace, clusterUid };
+  manager.addBase(...servers(parts, metrics, manager), recorder, crds);
+  manager.addCaches(...Object.values(caches));
+  manager.addLeading(...controllers(context, settings, metrics));
+  await manager.run(signal);
+}
+
+/** Every loop, tied together; each folder's wiring.ts says what wakes it. */
+function controllers(context: Context, settings: Settings, metrics: Metrics): Runnable[] {
+  const { client, namespace, clock } = context;
+  const clouds = new LazyClouds(clock);
+  const revisions = new Revisions(context);
+  const catalog = new CloudCatalog(context, revisions, clouds);
+  const reservations = new Reservations(context);
+  const nominations = new Nominations(context);
+  const releases = new HelmReleases({
+    helm: new HelmBinary(settings.helm),
+    namespaces: settings.kraftletNamespaces,
+  });
+  const provisioning = provisioningControllers(
+    context,
+    { catalog, reservations, nominations, batch: settings.batch },
+    metrics,
+  );
+  const pools = nodePoolController(
+    context,
+    { extraConditions: provisioning.poolConditions },
+    metrics,
+  );
+  provisioning.onPoolChange((name) => pools.enqueue(name));
+  const claimOptions = {
+    catalog,
+    clouds,
+    names: new DnsLookup(settings.dnsServers),
+    nominations,
+    platform: new PlatformClient(clock),
+    releases,
+    reservations,
+    revisions,
+    secrets: new NodeClassSecrets(client, namespace, clock),
+  };
+  return [
+    reservations,
+    nodeClassController(context, { clouds, releases }, metrics),
+    pools,
+    ...provisioning.runnables,
+    ...nodeClaimControllers(context, claimOptions, metrics),
+    ...disruptionControllers(
+      context,
+      { plannedFor: (claim) => nominations.podsOf(claim) },
+      metrics,
+    ),
+  ];
+}
+
+function servers({ clock, log, settings }: OperatorParts, metrics: Metrics, manager: Manager) {
+  const { host, healthPort, metricsPort } = settings;
+  return [
+    new HealthServer({ port: metricsPort, host, clock, log, metrics }),
+    new HealthServer({
+      port: healthPort,
+      host,
+      clock,
+      log,
+      live: manager.live,
+      ready: manager.ready,
+    }),
+  ];
+}
+
+function electorOf({ client, clock, log, settings }: OperatorParts, metrics: Metrics) {
+  if (!settings.leaderElection) return undefined;
+  const { namespace, leaderElectionName: name, identity } = settings;
+  return new LeaderElector({ client, clock, log, metrics, namespace, name, identity });
+}
+
+/** Which cluster this is: instances and DNS records carry it, so that two clusters never take each other's. */
+async function clusterUidOf(client: KubeClient): Promise<string> {
+  return (await client.get(namespaces, { name: 'kube-system' })).metadata.uid;
+}

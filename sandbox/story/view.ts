@@ -1,0 +1,77 @@
+import { stripVTControlCharacters, styleText } from 'node:util';
+
+import type { ClaimStory } from './timeline.ts';
+import type { Workload } from './pods.ts';
+
+const barWidth = 20;
+/** More machines than fit a screen are counted, not listed. */
+const listed = 14;
+
+export interface Scene {
+  readonly title: string;
+  readonly chapter: string;
+  readonly workloads: readonly Workload[];
+  readonly claims: readonly ClaimStory[];
+}
+
+/** The whole picture as lines; `colour` only where it carries meaning. */
+export function draw({ title, chapter, workloads, claims }: Scene, colour: boolean): string[] {
+  const present = claims.filter(({ gone }) => !gone);
+  const shown = present.slice(-listed);
+  const hidden = present.length - shown.length;
+  return [
+    title,
+    '',
+    `  ${chapter}`,
+    '',
+    ...workloads.map((one, index) => `${index === 0 ? 'Pods    ' : '        '}  ${podLine(one, colour)}`),
+    '',
+    ...(hidden > 0 ? [`          … and ${hidden} more machines`] : []),
+    ...table(shown.map((claim) => cellsOf(claim, colour))).map(
+      (line, index) => `${index === 0 ? 'Machines' : '        '}  ${line}`,
+    ),
+  ];
+}
+
+function podLine({ name, wanted, running, waiting }: Workload, colour: boolean): string {
+  const full = wanted === 0 ? 0 : Math.round((running / wanted) * barWidth);
+  const bar = '█'.repeat(Math.min(full, barWidth)).padEnd(barWidth, '░');
+  const wait = waiting > 0 ? `   ${waiting} waiting` : '';
+  return `${name.padEnd(8)} ${paint(bar, 'green', colour && running === wanted)} ${running}/${wanted} running${wait}`;
+}
+
+function cellsOf(claim: ClaimStory, colour: boolean): string[] {
+  const { name, instanceType, zone } = claim;
+  const ready = claim.steps.some(({ step }) => step === 'ready');
+  const state = claim.leaving
+    ? paint('leaving', 'yellow', colour)
+    : ready
+      ? paint('ready', 'green', colour)
+      : claim.waiting;
+  return [name, instanceType, zone.slice(-2), stepsOf(claim), state];
+}
+
+/** Each step with the time it took by itself, in seconds. */
+export function stepsOf({ steps }: ClaimStory): string {
+  return steps
+    .map(({ step, ms }, index) => ({ step, took: ms - (steps[index - 1]?.ms ?? 0) }))
+    .filter(({ took, step }) => took >= 50 || step === 'ready')
+    .map(({ step, took }) => `${step} ${(took / 1000).toFixed(1)}s`)
+    .join('  ');
+}
+
+function table(rows: readonly string[][]): string[] {
+  const widths = [0, 1, 2, 3].map((column) =>
+    Math.max(0, ...rows.map((row) => stripVTControlCharacters(row[column] ?? '').length)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function paint(text: string, style: 'green' | 'yellow', colour: boolean): string {
+  return colour ? styleText(style, text, { validateStream: false }) : text;
+}

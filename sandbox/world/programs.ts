@@ -1,0 +1,37 @@
+import { fileURLToPath } from 'node:url';
+
+import type { Programs } from '../host-node/program.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What the images of the installation and of the stand-in chart are here. */
+export function programs(options: {
+  /** Of the cloud: how its SDK is led to it. */
+  readonly cloudEnv: Readonly<Record<string, string>>;
+  readonly dnsServer: string;
+  readonly helm: string;
+}): Programs {
+  const { cloudEnv, dnsServer, helm } = options;
+  return {
+    'karpenter-provider-unikraft': {
+      command: ({ command = [], args = [] }) => [...ourProgram(command), ...args],
+      cwd: root,
+      env: {
+        ...cloudEnv,
+        DNS_SERVERS: dnsServer,
+        HELM: helm,
+        LISTEN_HOST: '127.0.0.1',
+        WEBHOOK_HOSTNAMES: 'localhost',
+      },
+    },
+    'ghcr.io/unikraft-cloud/kraftlet': {
+      command: [process.execPath, fileURLToPath(new URL('../kraftlet/main.ts', import.meta.url))],
+      env: { SANDBOX_DNS: dnsServer },
+    },
+  };
+}
+
+/** `node controller/main.js` of the image is `node controller/main.ts` of the tree: no build is needed. */
+function ourProgram([, entry = '']: readonly string[]): string[] {
+  return [process.execPath, entry.replace(/\.js$/, '.ts')];
+}
