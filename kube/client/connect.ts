@@ -23,5 +23,5 @@ export async function connect(options: ConnectOptions = {}): Promise<Connection>
   if (kubeconfig === undefined && (await isInCluster({ env }))) {
     return inClusterConnection({ env, clock });
   }
-  return kubeconfigConnection(kubeconfig, { clock });
+  return kubeconfigConnection(kubeconfig, { env, clock });
 }

@@ -1,6 +1,6 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -21,8 +21,8 @@ afterEach(() => rm(directory, { recursive: true }));
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 /** JSON is YAML. */
-async function kubeconfig(user: object, cluster: object = {}): Promise<string> {
-  const path = join(directory, 'config');
+async function kubeconfig(user: object, cluster: object = {}, file = 'config'): Promise<string> {
+  const path = join(directory, file);
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
@@ -89,10 +89,30 @@ test('an exec plugin is asked, and asked anew when its token is refused', async 
   expect(await connection.headers({ fresh: true })).toEqual({ authorization: 'Bearer second' });
 });
 
+test('of the files in KUBECONFIG the first that says something holds', async () => {
+  const first = await kubeconfig({ token: 'one' }, {}, 'first');
+  const second = await kubeconfig({ token: 'two' }, {}, 'second');
+  const missing = join(directory, 'missing');
+  const connection = await connect({
+    env: { KUBECONFIG: [missing, first, second].join(delimiter) },
+  });
+  expect(await connection.headers()).toEqual({ authorization: 'Bearer one' });
+  await expect(connect({ env: { KUBECONFIG: missing } })).rejects.toThrow(
+    `there is no kubeconfig at ${missing}, and this is no Pod`,
+  );
+});
+
 test('what cannot work is refused with its reason', async () => {
   const missing = join(directory, 'none');
   await expect(kubeconfigConnection(missing)).rejects.toThrow(
     `cannot read the kubeconfig ${missing}`,
+  );
+  const command = join(directory, 'no-such-plugin');
+  const lost = await kubeconfig({
+    exec: { apiVersion: 'client.authentication.k8s.io/v1', command },
+  });
+  await expect(kubeconfigConnection(lost)).rejects.toThrow(
+    'user u of the kubeconfig gives no credentials',
   );
   const proxied = await kubeconfig({}, { 'proxy-url': 'http://proxy.test' });
   await expect(kubeconfigConnection(proxied)).rejects.toThrow('proxy-url');

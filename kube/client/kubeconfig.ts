@@ -2,6 +2,9 @@
  * Access by a kubeconfig: client certificates, tokens, token files, exec plugins, as client-node understands them. It is
  * loaded only here and only when called, since it costs up to 40 MiB and a Pod never needs it; its own HTTP is not used.
  */
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
 import type { KubeConfig } from '@kubernetes/client-node';
@@ -20,16 +23,22 @@ interface Access {
   readonly headers: Record<string, string>;
 }
 
+export interface KubeconfigOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly clock?: Clock;
+}
+
 /**
- * @param path of the kubeconfig; default: `KUBECONFIG`, else `~/.kube/config`
+ * @param path of the kubeconfig; default as kubectl has it: the files in `KUBECONFIG`, else `~/.kube/config`
  * @throws ConnectionSetupError when it cannot be read, names no cluster, or asks for a proxy
  */
 export async function kubeconfigConnection(
   path?: string,
-  { clock = new SystemClock() }: { clock?: Clock } = {},
+  { env = process.env, clock = new SystemClock() }: KubeconfigOptions = {},
 ): Promise<Connection> {
-  let config = await load(path);
-  const { server } = clusterOf(config, path);
+  const files = path === undefined ? defaultFiles(env) : [path];
+  let config = await load(files);
+  const { server } = clusterOf(config, files);
   const context = config.getContextObject(config.currentContext);
   const access = new Refreshed<Access>((known) => accessOf(config, known), clock, maxAge);
   await access.get();
@@ -39,29 +48,48 @@ export async function kubeconfigConnection(
     tls: async () => (await access.get()).tls,
     headers: async (how) => {
       // A new config asks plugins and files anew; the address stays that of the start.
-      if (how?.fresh) config = await load(path);
+      if (how?.fresh) config = await load(files);
       return (await access.get(how)).headers;
     },
   };
 }
 
-async function load(path: string | undefined): Promise<KubeConfig> {
+/** Of several files those that do not exist are passed over, as kubectl does. */
+function defaultFiles(env: NodeJS.ProcessEnv): string[] {
+  const listed = (env['KUBECONFIG'] ?? '').split(delimiter).filter((file) => file !== '');
+  const candidates = listed.length > 0 ? listed : [join(homedir(), '.kube', 'config')];
+  const files = candidates.filter((file) => existsSync(file));
+  if (files.length > 0) return files;
+  throw new ConnectionSetupError(
+    `there is no kubeconfig at ${candidates.join(', ')}, and this is no Pod: name one, or set KUBECONFIG`,
+  );
+}
+
+/** Of what several files give under one name, and of their current contexts, the first holds. */
+async function load(files: readonly string[]): Promise<KubeConfig> {
   const { KubeConfig } = await import('@kubernetes/client-node');
-  const config = new KubeConfig();
-  try {
-    if (path === undefined) config.loadFromDefault();
-    else config.loadFromFile(path);
-  } catch (cause) {
-    throw new ConnectionSetupError(`cannot read the kubeconfig ${path ?? 'of this user'}`, {
-      cause,
-    });
+  const [first, ...others] = files.map((file) => {
+    const config = new KubeConfig();
+    try {
+      config.loadFromFile(file);
+    } catch (cause) {
+      throw new ConnectionSetupError(`cannot read the kubeconfig ${file}`, { cause });
+    }
+    return config;
+  });
+  const config = first ?? new KubeConfig();
+  for (const other of others) {
+    config.clusters.push(...other.clusters);
+    config.users.push(...other.users);
+    config.contexts.push(...other.contexts);
+    config.currentContext ||= other.currentContext;
   }
   return config;
 }
 
-function clusterOf(config: KubeConfig, path: string | undefined) {
+function clusterOf(config: KubeConfig, files: readonly string[]) {
   const cluster = config.getCurrentCluster();
-  const name = path ?? 'of this user';
+  const name = files.join(', ');
   if (!cluster?.server) {
     const context = config.currentContext || '(none)';
     throw new ConnectionSetupError(
@@ -78,7 +106,13 @@ function clusterOf(config: KubeConfig, path: string | undefined) {
 
 async function accessOf(config: KubeConfig, known: Access | undefined): Promise<Access> {
   const options: Parameters<KubeConfig['applyToHTTPSOptions']>[0] = {};
-  await config.applyToHTTPSOptions(options);
+  await config.applyToHTTPSOptions(options).catch((cause: unknown) => {
+    const text = cause instanceof Error ? cause.message : String(cause);
+    const who = config.getCurrentUser()?.name ?? '(none)';
+    throw new ConnectionSetupError(`user ${who} of the kubeconfig gives no credentials: ${text}`, {
+      cause,
+    });
+  });
   const tls = tlsOf(options as Record<string, unknown>);
   const headers = Object.fromEntries(
     Object.entries(options.headers ?? {}).map(([name, value]) => [
