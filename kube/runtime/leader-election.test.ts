@@ -48,6 +48,15 @@ class Candidate {
   }
 }
 
+/** Time that passes while a process stands still: what fell due comes one after the other when it goes on. */
+class FrozenClock extends FakeClock {
+  stoodFor = 0;
+
+  override now(): number {
+    return super.now() + this.stoodFor;
+  }
+}
+
 /** Moves several clocks side by side, in steps small enough to see who acts at once. */
 async function together(duration: number, ...candidates: Candidate[]): Promise<number> {
   let most = 0;
@@ -163,6 +172,34 @@ describe('an API server that is away', () => {
     }
   });
 
+  test('for long, the leader stops ten seconds after its last renewal, whatever its calls do', async () => {
+    for (const network of ['down', 'hanging', 'deaf'] as const) {
+      const server = new LeaseServer();
+      const a = new Candidate(server, 'a');
+      await together(seconds(5), a); // the last renewal is at 4 seconds
+      a.client.network = network;
+
+      await together(seconds(8.5), a);
+      expect(a.acting).toBe(true);
+      await together(seconds(0.5), a);
+      expect(a.acting).toBe(false);
+    }
+  });
+
+  test('a renewal counts from when it was sent, since others may have seen it then', async () => {
+    const server = new LeaseServer();
+    const a = new Candidate(server, 'a');
+    await together(seconds(5), a);
+    a.client.answersLate = async () => a.clock.sleep(seconds(4));
+    await together(seconds(6), a); // sent at 6 seconds, answered at 10
+    a.client.network = 'down';
+
+    await together(seconds(4.5), a);
+    expect(a.acting).toBe(true);
+    await together(seconds(0.5), a); // at 16 seconds
+    expect(a.acting).toBe(false);
+  });
+
   test('whoever waits for it keeps asking and says so once', async () => {
     const server = new LeaseServer();
     const a = new Candidate(server, 'a');
@@ -203,19 +240,19 @@ describe('an API server that is away', () => {
 });
 
 describe('a leader that stood still', () => {
-  /** Time jumps for it: all timers that fell due fire at once when it goes on, as in a frozen process. */
-  const frozenClock = (): FakeClock => new FakeClock({ real: () => Date.parse('2026-01-01') });
-
   test('knows when it goes on that its time is used up, without asking anybody', async () => {
     const server = new LeaseServer();
-    const a = new Candidate(server, 'a', frozenClock());
+    const frozen = new FrozenClock();
+    const a = new Candidate(server, 'a', frozen);
     await forward(a.clock, 0);
     const b = new Candidate(server, 'b');
     await together(minutes(1), b); // a is frozen
     expect([a.acting, b.acting]).toEqual([true, true]);
     const calls = a.client.calls.length;
 
-    await forward(a.clock, minutes(1));
+    frozen.stoodFor += minutes(1);
+    expect(a.elector.leading).toBe(false);
+    await forward(frozen, 0);
 
     expect(a.elector.leading).toBe(false);
     expect(a.acting).toBe(false);
@@ -226,10 +263,14 @@ describe('a leader that stood still', () => {
 
   test('leads on if it was only a moment', async () => {
     const server = new LeaseServer();
-    const a = new Candidate(server, 'a', frozenClock());
+    const frozen = new FrozenClock();
+    const a = new Candidate(server, 'a', frozen);
     await forward(a.clock, 0);
 
-    for (let pause = 0; pause < 5; pause++) await forward(a.clock, seconds(9));
+    for (let pause = 0; pause < 5; pause++) {
+      frozen.stoodFor += seconds(9);
+      await forward(frozen, 0);
+    }
 
     expect([a.acting, a.terms, a.outcome]).toEqual([true, 1, undefined]);
   });

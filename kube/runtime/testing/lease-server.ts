@@ -60,6 +60,8 @@ const microTimePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/u;
 /** One process's way to the server. */
 export class LeaseClient implements Calls {
   network: Network = 'up';
+  /** Holds back answers to writes, which the server has taken by then. */
+  answersLate: () => Promise<void> = async () => {};
   /** Verbs that were tried. */
   readonly calls: string[] = [];
   readonly #server: LeaseServer;
@@ -91,7 +93,9 @@ export class LeaseClient implements Calls {
     if (this.network === 'down') throw new Error('connect ECONNREFUSED');
     if (this.network === 'deaf') answer();
     if (this.network !== 'up') await never(options?.signal);
-    return answer() as unknown as Live<T>;
+    const lease = answer();
+    if (verb !== 'GET') await this.answersLate();
+    return lease as unknown as Live<T>;
   }
 }
 
