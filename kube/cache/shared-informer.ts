@@ -18,16 +18,16 @@ import { keyOf, Store } from './store.ts';
 export interface InformerOptions<T extends KubeObject> {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics?: Metrics;
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+  readonly metrics?: Metrics | undefined;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   /** Leaves out what nobody reads, before an object is kept: a Pod shrinks from 5 kB to 1 kB. */
-  readonly transform?: (object: Live<T>) => Live<T>;
+  readonly transform?: ((object: Live<T>) => Live<T>) | undefined;
   /** In metrics and logs, where two informers hold the same kind; default: `pods`, `nodepools.karpenter.sh`. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** In [0, 1); spreads watches and retries. */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
 }
 
 export class SharedInformer<T extends KubeObject> implements Informer<T> {
