@@ -1,0 +1,118 @@
+/**
+ * `npm run sandbox`: the product's main job on one computer. It starts the world, plays the story while telling it,
+ * and then stays up for `kubectl`, or ends (`--once`) with the verdict.
+ */
+import { SharedInformer } from '#kube/cache/shared-informer.ts';
+import { silentLogger } from '#kube/log.ts';
+import { nodeClaims } from '#schemas/karpenter/types.ts';
+import { pods as podResource } from '#schemas/kubernetes/resource.ts';
+import { SystemClock } from '#schemas/time/system-clock.ts';
+
+import { readArguments, usage, type Arguments } from './arguments.ts';
+import { onShutdown } from './processes/shutdown.ts';
+import { PodCount } from './story/pods.ts';
+import { reportOf, type Report } from './story/report.ts';
+import { play } from './story/scenario.ts';
+import { Spans } from './story/spans.ts';
+import { Teller } from './story/teller.ts';
+import { Timeline } from './story/timeline.ts';
+import { ScreenProgress } from './tools/progress.ts';
+import { ensureTools } from './tools/tools.ts';
+import { World } from './world/world.ts';
+
+const clock = new SystemClock();
+
+/** What the story asks for: 6, then 6 more, of web; 2 of batch. */
+const wanted = 14;
+
+async function main(args: Arguments): Promise<void> {
+  // With --json standard output is for the one line at the end.
+  const out = args.json ? process.stderr : process.stdout;
+  const tools = await ensureTools(new ScreenProgress(out, clock));
+  out.write('Starting a control plane and a cloud ...\n');
+  const world = await World.start({ tools });
+  const stopping = new AbortController();
+  const ended = onShutdown(async () => {
+    stopping.abort(new Error('the sandbox is ending'));
+    await world.stop();
+  });
+  try {
+    const report = await tell(world, out, stopping.signal);
+    if (args.json) process.stdout.write(`${JSON.stringify(report)}\n`);
+    process.exitCode = report.ok ? 0 : 1;
+    if (!args.once) await stay(world, out, stopping.signal);
+  } finally {
+    if (!stopping.signal.aborted) {
+      ended();
+      stopping.abort(new Error('the sandbox has ended'));
+      await world.stop();
+    }
+  }
+}
+
+async function tell(
+  world: World,
+  out: NodeJS.WriteStream,
+  signal: AbortSignal,
+): Promise<Report> {
+  const { client } = world;
+  const options = { clock, log: silentLogger };
+  const claims = new SharedInformer(client, nodeClaims, options);
+  const ownPods = new SharedInformer(client, podResource, { ...options, namespace: 'default' });
+  const kubernetes = ((await client.raw('/version')) as { gitVersion: string }).gitVersion;
+  const scene = { chapter: '' };
+  const title = `sandbox · Kubernetes ${kubernetes} · AWS on the wire · ${availability(world)}`;
+  const update = (): void => teller.update();
+  const timeline = new Timeline(claims, clock, update);
+  const pods = new PodCount(ownPods, update);
+  const spans = new Spans(claims);
+  const teller = new Teller(out, clock, () => ({
+    title,
+    chapter: scene.chapter,
+    workloads: pods.workloads,
+    claims: timeline.claims,
+  }));
+  const chapter = (text: string): void => {
+    scene.chapter = text;
+    if (out.isTTY) teller.update();
+    else teller.say(text);
+  };
+  const watching = new AbortController();
+  const until = AbortSignal.any([signal, watching.signal]);
+  const watches = [claims.run(until), ownPods.run(until)];
+  try {
+    const leaks = await play({ world, pods, clock, chapter }, signal);
+    chapter('Every Pod ran, and nothing is left behind');
+    teller.end();
+    const audit = await world.plane.audit();
+    return reportOf({ timeline, pods, wanted, leaks, audit, spans: spans.all, kubernetes });
+  } finally {
+    watching.abort();
+    await Promise.all(watches);
+  }
+}
+
+function availability({ plane }: World): string {
+  return `kubeconfig ${plane.kubeconfig}`;
+}
+
+async function stay(world: World, out: NodeJS.WriteStream, signal: AbortSignal): Promise<void> {
+  const { kubeconfig } = world.plane;
+  out.write(`
+The world stays up. Look around from another terminal:
+
+  export KUBECONFIG=${kubeconfig}
+  ${world.tools.kubectl} scale deployment web --replicas 3
+  ${world.tools.kubectl} get nodeclaims -o wide -w
+  ${world.tools.kubectl} describe nodeclaim
+
+Ctrl-C ends it and leaves nothing behind.
+`);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await promise;
+}
+
+const args = readArguments(process.argv.slice(2));
+if (args.help) process.stdout.write(usage);
+else await main(args);
