@@ -17,11 +17,13 @@ export interface AwsConnection {
 /**
  * What every AWS client here shares. Credentials come from the SDK's default chain (IRSA, Pod Identity, environment,
  * instance role), through the role when one is named; endpoints from the standard AWS_ENDPOINT_URL_* variables.
+ *
+ * @param maxAttempts  how often a call is tried in all when it is throttled or its outcome is unknown
  */
-export function awsConfig({ region, assumeRoleARN }: AwsConnection) {
+export function awsConfig({ region, assumeRoleARN }: AwsConnection, maxAttempts = 4) {
   return {
     region,
-    retryStrategy: new CandidRetryStrategy(4),
+    retryStrategy: new CandidRetryStrategy(maxAttempts),
     requestHandler: new PrivateHttpHandler({
       connectionTimeout: seconds(5),
       requestTimeout: seconds(60),
@@ -33,7 +35,7 @@ export function awsConfig({ region, assumeRoleARN }: AwsConnection) {
 }
 
 /** Repeats what may pass in a second, never a lack of capacity: EC2 sends that as 500, which looks repeatable. */
-export class CandidRetryStrategy extends StandardRetryStrategy {
+class CandidRetryStrategy extends StandardRetryStrategy {
   override async refreshRetryTokenForRetry(
     ...[token, info]: Parameters<StandardRetryStrategy['refreshRetryTokenForRetry']>
   ): ReturnType<StandardRetryStrategy['refreshRetryTokenForRetry']> {

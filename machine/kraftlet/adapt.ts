@@ -5,7 +5,7 @@ import type {
   StatefulSet,
 } from '#schemas/kubernetes/core.ts';
 import type { KubeObject } from '#schemas/kubernetes/meta.ts';
-import { annotations, labels, manager } from '#schemas/names.ts';
+import { annotations, labels } from '#schemas/names.ts';
 
 import type { MachineIdentity } from '../machine.ts';
 import { priorityClassName } from './values.ts';
@@ -26,10 +26,9 @@ const environment = {
 /** The name of the Secret that holds the CA of a machine's platform, `ca.crt`. */
 export const caSecretName = (identity: MachineIdentity): string => `${identity.name}-ca`;
 
-/** Labels of everything that is made in the cluster for one machine. */
-export function labelsOf(identity: MachineIdentity): Record<string, string> {
+/** Labels of everything that is made in the cluster for one machine. None that a chart's own selector could name. */
+function labelsOf(identity: MachineIdentity): Record<string, string> {
   return {
-    'app.kubernetes.io/managed-by': manager,
     [labels.claimUid]: identity.claimUid,
     [labels.nodeClass]: identity.nodeClass,
   };

@@ -44,18 +44,34 @@ export class HelmReleases implements KraftletReleases {
   }
 
   async render(request: ReleaseRequest, signal: AbortSignal): Promise<readonly KubeObject[]> {
-    const { identity, kraftlet, endpoint } = request;
+    const rendering = this.#rendering(request);
+    const key = createHash('sha256').update(JSON.stringify(rendering)).digest('base64');
+    const manifest = this.#rendered.get(key) ?? (await this.#template(rendering, signal));
+    const objects = this.#released(request, manifest);
+    this.#keep(key, manifest);
+    return objects;
+  }
+
+  /** Never from what is kept: the question is whether the chart can be had now. */
+  async probe(kraftlet: KraftletSpec, signal: AbortSignal): Promise<void> {
+    const request = { ...standIn, kraftlet };
+    this.#released(request, await this.#template(this.#rendering(request), signal));
+  }
+
+  #rendering(request: ReleaseRequest): Rendering {
+    const { chart, version } = request.kraftlet;
+    const namespace = this.#namespaceOf(request.kraftlet);
+    return {
+      release: request.identity.name,
+      chart,
+      version,
+      namespace,
+      values: valuesFor(request),
+    };
+  }
+
+  #released({ identity, kraftlet, endpoint }: ReleaseRequest, manifest: string): KubeObject[] {
     const namespace = this.#namespaceOf(kraftlet);
-    const manifest = await this.#template(
-      {
-        release: identity.name,
-        chart: kraftlet.chart,
-        version: kraftlet.version,
-        namespace,
-        values: valuesFor(request),
-      },
-      signal,
-    );
     const objects = objectsIn(manifest, namespace).map((object) =>
       object.kind === 'StatefulSet' ? adapted(object as StatefulSet, identity) : object,
     );
@@ -72,10 +88,6 @@ export class HelmReleases implements KraftletReleases {
     return [binding, ca, ...objects].map((object) => labelled(object, identity));
   }
 
-  async probe(kraftlet: KraftletSpec, signal: AbortSignal): Promise<void> {
-    await this.render({ ...standIn, kraftlet }, signal);
-  }
-
   #namespaceOf({ namespace = defaultNamespace }: KraftletSpec): string {
     if (this.#namespaces.includes(namespace)) return namespace;
     throw new NodeClassError(
@@ -85,17 +97,16 @@ export class HelmReleases implements KraftletReleases {
   }
 
   async #template(rendering: Rendering, signal: AbortSignal): Promise<string> {
-    const key = createHash('sha256').update(JSON.stringify(rendering)).digest('base64');
-    const known = this.#rendered.get(key);
-    if (known !== undefined) return known;
-    const manifest = await this.#limiter.run(
-      async () => this.#helm.template(rendering, signal).catch(asFault),
-      signal,
-    );
+    const action = async () => this.#helm.template(rendering, signal).catch(asFault);
+    return this.#limiter.run(action, signal);
+  }
+
+  /** The least recently used one makes room. */
+  #keep(key: string, manifest: string): void {
+    this.#rendered.delete(key);
     this.#rendered.set(key, manifest);
     const [oldest] = this.#rendered.keys();
     if (this.#rendered.size > kept && oldest !== undefined) this.#rendered.delete(oldest);
-    return manifest;
   }
 }
 

@@ -19,12 +19,17 @@ export function connectionKey({ region, assumeRoleARN = '' }: AwsConnection): st
 /** Makes each connection's clients once and keeps them: the SDK's limiter and its connections live in the client. */
 export class Ec2ClientPool {
   readonly #clients = new Map<string, Ec2Clients>();
+  readonly #maxAttempts: number | undefined;
+
+  constructor(options: { maxAttempts?: number } = {}) {
+    this.#maxAttempts = options.maxAttempts;
+  }
 
   for(connection: AwsConnection): Ec2Clients {
     const key = connectionKey(connection);
     const known = this.#clients.get(key);
     if (known) return known;
-    const make = (): EC2Client => new EC2Client(awsConfig(connection));
+    const make = (): EC2Client => new EC2Client(awsConfig(connection, this.#maxAttempts));
     const clients = { read: make(), write: make() };
     this.#clients.set(key, clients);
     return clients;

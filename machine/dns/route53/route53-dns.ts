@@ -13,7 +13,7 @@ import { faults } from '../../faults.ts';
 import { until } from '../../until.ts';
 import type { AddressRecord, DnsProvider, RecordOwner } from '../provider.ts';
 import { plainName } from './changes.ts';
-import { toDnsError } from './errors.ts';
+import { isRefusedBatch, toDnsError } from './errors.ts';
 import { ZoneQueue } from './zone-queue.ts';
 import { Zone } from './zone.ts';
 
@@ -124,7 +124,7 @@ export class Route53Dns implements DnsProvider {
     });
     const send = async (): Promise<void> => {
       await this.#client.send(command, { abortSignal: signal }).catch((error: unknown) => {
-        if (!(error instanceof Error) || error.name !== 'InvalidChangeBatch') throw error;
+        if (!isRefusedBatch(error)) throw error;
       });
     };
     await this.#ask(`Trying to write to zone ${id} (${zone})`, send, signal);

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-route-53';
 
 import { changesFor, namesOf, plainName, type Wish, type ZoneView } from './changes.ts';
-import { toDnsError } from './errors.ts';
+import { isRefusedBatch, toDnsError } from './errors.ts';
 import type { Order } from './zone-queue.ts';
 
 /** Above this many names one walk through the zone costs less of the account's five calls a second than asking each. */
@@ -54,7 +54,7 @@ export class Zone {
       for (const { order } of batch) order.settle(undefined);
     } catch (error) {
       const known = toDnsError(error, `Changing zone ${this.#id}`);
-      const isTheirs = batch.length > 1 && (error as Error).name === 'InvalidChangeBatch';
+      const isTheirs = batch.length > 1 && isRefusedBatch(error);
       if (!isTheirs) {
         for (const { order } of batch) order.settle(known);
         return;
