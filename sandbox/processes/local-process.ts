@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 import { seconds, type Duration } from '#schemas/time/clock.ts';
@@ -36,10 +36,13 @@ export class LocalProcess {
   readonly logFile: string;
   readonly exited: Promise<Exit>;
   readonly #grace: Duration;
+  /** Where this life begins in a log that earlier ones have written to. */
+  readonly #logStart: number;
   #exit: Exit | undefined;
 
-  private constructor(spec: ProcessSpec, logFile: string, child: ChildProcess) {
+  private constructor(spec: ProcessSpec, logFile: string, child: ChildProcess, logStart: number) {
     this.name = spec.name;
+    this.#logStart = logStart;
     this.#grace = spec.grace ?? seconds(10);
     this.logFile = logFile;
     this.pid = child.pid ?? 0;
@@ -60,13 +63,14 @@ export class LocalProcess {
     const [program, ...args] = endingWithParent(spec.command);
     const log = openSync(logFile, 'a');
     try {
+      const logStart = fstatSync(log).size;
       const child = spawn(program, args, {
         cwd: spec.cwd,
         env,
         detached: true,
         stdio: ['ignore', log, log],
       });
-      return new LocalProcess(spec, logFile, child);
+      return new LocalProcess(spec, logFile, child, logStart);
     } finally {
       closeSync(log);
     }
@@ -95,8 +99,10 @@ export class LocalProcess {
     return this.exited.finally(() => clearTimeout(timer));
   }
 
+  /** The end of what it has said in this life. */
   async lastLines(count: number): Promise<string> {
-    const text = await readFile(this.logFile, 'utf8').catch(() => '');
+    const bytes = await readFile(this.logFile).catch(() => Buffer.alloc(0));
+    const text = bytes.subarray(this.#logStart).toString();
     return text.trimEnd().split('\n').slice(-count).join('\n');
   }
 }
