@@ -1,6 +1,6 @@
 import type { CloudProvider } from '#machine/cloud/provider.ts';
 import type { DnsProvider } from '#machine/dns/provider.ts';
-import type { UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
+import type { AwsSpec, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 /**
@@ -17,7 +17,7 @@ export interface Clouds {
 export class LazyClouds implements Clouds {
   readonly #clock: Clock;
   #aws: Promise<CloudProvider> | undefined;
-  /** By region and role. */
+  /** By role, empty for the operator's own. */
   readonly #route53 = new Map<string, Promise<DnsProvider>>();
 
   constructor(clock: Clock) {
@@ -25,17 +25,17 @@ export class LazyClouds implements Clouds {
   }
 
   async for(spec: UnikraftNodeClassSpec): Promise<CloudProvider> {
-    connectionOf(spec);
+    awsOf(spec);
     this.#aws ??= this.#loadAws();
     return this.#aws;
   }
 
+  /** DNS goes by the cloud's own role: the zone and the machines have one owner. */
   async dns(spec: UnikraftNodeClassSpec): Promise<DnsProvider> {
-    const connection = connectionOf(spec);
-    const key = `${connection.region} ${connection.assumeRoleARN ?? ''}`;
-    const known = this.#route53.get(key) ?? this.#loadRoute53(connection);
-    this.#route53.set(key, known);
-    return known;
+    const { assumeRoleARN = '' } = awsOf(spec);
+    const provider = this.#route53.get(assumeRoleARN) ?? this.#loadRoute53(assumeRoleARN);
+    this.#route53.set(assumeRoleARN, provider);
+    return provider;
   }
 
   async #loadAws(): Promise<CloudProvider> {
@@ -46,23 +46,17 @@ export class LazyClouds implements Clouds {
     return new AwsCloud({ clock: this.#clock, clients: new Ec2ClientPool() });
   }
 
-  async #loadRoute53(connection: Connection): Promise<DnsProvider> {
+  async #loadRoute53(assumeRoleARN: string): Promise<DnsProvider> {
     const [{ Route53Dns }, { route53Client }] = await Promise.all([
       import('#machine/dns/route53/route53-dns.ts'),
       import('#machine/dns/route53/client.ts'),
     ]);
-    return new Route53Dns({ clock: this.#clock, client: route53Client(connection) });
+    const client = route53Client(assumeRoleARN === '' ? {} : { assumeRoleARN });
+    return new Route53Dns({ clock: this.#clock, client });
   }
 }
 
-interface Connection {
-  readonly region: string;
-  readonly assumeRoleARN?: string;
-}
-
-/** DNS goes by the cloud's own account: the zone and the machines have one owner. */
-function connectionOf({ aws }: UnikraftNodeClassSpec): Connection {
+function awsOf({ aws }: UnikraftNodeClassSpec): AwsSpec {
   if (!aws) throw new Error('the node class names no cloud: spec.aws is missing');
-  const { region, assumeRoleARN } = aws;
-  return { region, ...(assumeRoleARN !== undefined && { assumeRoleARN }) };
+  return aws;
 }
