@@ -72,7 +72,7 @@ export async function launch(
   );
   return 'command' in program
     ? startProcess(pod, told, program, env, around, context)
-    : startInside(pod, told, program, env, around);
+    : startInside(pod, told, program, env, around, context);
 }
 
 /** A free port for each that the container declares: on one computer its replicas could not all have the same. */
@@ -136,6 +136,7 @@ function startInside(
   program: InsideProgram,
   env: Record<string, string>,
   { mounts, ports }: Surroundings,
+  { clock }: HostContext,
 ): Launched {
   const stopping = new AbortController();
   const running: RunningPod = {
@@ -151,9 +152,12 @@ function startInside(
     (error: unknown): Exit =>
       stopping.signal.aborted ? { code: 143 } : { code: 1, message: String(error) },
   );
-  const stop = (): Promise<Exit> => {
+  const stop = async (grace: Duration): Promise<Exit> => {
     stopping.abort();
-    return done;
+    const ended = new AbortController();
+    const late = clock.sleep(grace, ended.signal).then((): Exit => ({ code: 137 }));
+    late.catch(() => {}); // taken back once it has ended
+    return Promise.race([done, late]).finally(() => ended.abort());
   };
   return { ports, done, stop };
 }

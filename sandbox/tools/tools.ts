@@ -5,7 +5,7 @@
  * Each is taken from KUBEBUILDER_ASSETS when that folder holds it, else from the cache, else built with Go.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Clock } from '#schemas/time/clock.ts';
@@ -145,13 +145,13 @@ async function buildProgram(
   const temporary = `${path}.${process.pid}.tmp`;
   const what = `go build ${program.binary} (usually ${elapsed(program.usual)})`;
   await progress.step(what, async (note) => {
-    await goOrThrow(['build', ...buildFlags(version), '-o', temporary, program.package], {
-      cwd: folder,
-      env,
-      onLine: note,
-      ...(signal ? { signal } : {}),
-    });
-    await rename(temporary, path);
+    const args = ['build', ...buildFlags(version), '-o', temporary, program.package];
+    try {
+      await goOrThrow(args, { cwd: folder, env, onLine: note, ...(signal ? { signal } : {}) });
+      await rename(temporary, path);
+    } finally {
+      await rm(temporary, { force: true });
+    }
   });
 }
 
