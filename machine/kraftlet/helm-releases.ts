@@ -126,15 +126,14 @@ function bindingOf(
   } as KubeObject;
 }
 
-/** Helm says in words only whether it failed to get the chart or to render it. */
+/** How Helm 4 begins when it has the chart and cannot make objects of it; anything else is about getting the chart. */
+const rendering =
+  /^Error: (execution error|YAML parse error|parse error|values don't meet|cannot load|chart requires|\S+\/templates\/)/m;
+
 function asFault(error: unknown): never {
   if (!(error instanceof HelmFailed)) throw error;
-  const isBroken = /template|values|schema|parse|yaml|execution error/i.test(error.message);
-  throw new NodeClassError(
-    isBroken ? faults.chartBroken : faults.chartUnavailable,
-    `Helm: ${error.message}`,
-    { cause: error },
-  );
+  const fault = rendering.test(error.message) ? faults.chartBroken : faults.chartUnavailable;
+  throw new NodeClassError(fault, `Helm: ${error.message}`, { cause: error });
 }
 
 /** A machine that is none, to try a chart with. */
