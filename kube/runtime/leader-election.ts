@@ -21,11 +21,14 @@ export interface LeaderElectorOptions {
   readonly namespace: string;
   /** Of the Lease. */
   readonly name: string;
-  /** Of this process alone, also across restarts; see {@link processIdentity}. */
+  /** Of one process at a time: see {@link processIdentity}. */
   readonly identity: string;
-  /** How long others wait after the last renewal that they saw. Default 15 seconds. */
+  /** How long others wait after the last renewal that they saw. Default 60 seconds. */
   readonly leaseDuration?: Duration | undefined;
-  /** How long the leader goes on after its last renewal; the difference is the safety margin. Default 10 seconds. */
+  /**
+   * How long the leader goes on after its last renewal; the difference is the safety margin. Default 45 seconds: an API
+   * server that is away for half a minute, as in an upgrade, must not restart the process. (client-go has 15 and 10.)
+   */
   readonly renewDeadline?: Duration | undefined;
   /** Between attempts. Default 2 seconds. */
   readonly retryPeriod?: Duration | undefined;
@@ -42,9 +45,16 @@ type Attempt =
   /** Counted from before the call was sent: others can only have seen it later. */
   { readonly outcome: 'held'; readonly since: Instant } | { readonly outcome: 'other' | 'unknown' };
 
-/** Host and process: a restarted container has the same host name but is another process. */
-export function processIdentity(): string {
-  return `${hostname()}_${randomUUID()}`;
+/**
+ * What this process calls itself in a Lease.
+ *
+ * In a Pod that is told its name and UID (POD_NAME and POD_UID by the downward API) it is these: kubelet starts a
+ * container again only when the one before it is dead, so a restart after a crash need not wait for its own lease to run
+ * out. Elsewhere it is the host and a random part.
+ */
+export function processIdentity(env: NodeJS.ProcessEnv = process.env): string {
+  const { POD_NAME: name, POD_UID: uid } = env;
+  return name && uid ? `${name}_${uid}` : `${hostname()}_${randomUUID()}`;
 }
 
 /**
@@ -76,8 +86,8 @@ export class LeaderElector {
     this.#options = options;
     this.#clock = options.clock;
     this.#log = options.log.child({ lease: options.name, identity: options.identity });
-    this.#leaseDuration = options.leaseDuration ?? seconds(15);
-    this.#renewDeadline = options.renewDeadline ?? seconds(10);
+    this.#leaseDuration = options.leaseDuration ?? seconds(60);
+    this.#renewDeadline = options.renewDeadline ?? seconds(45);
     this.#retryPeriod = options.retryPeriod ?? seconds(2);
     this.#random = options.random ?? Math.random;
     if (this.#leaseDuration <= this.#renewDeadline || this.#renewDeadline <= this.#retryPeriod) {
@@ -171,7 +181,7 @@ export class LeaderElector {
   async #attempt(signal: AbortSignal): Promise<Attempt> {
     const began = this.#clock.now();
     const timeout = new AbortController();
-    const cancel = this.#clock.after(this.#renewDeadline / 2, () =>
+    const cancel = this.#clock.after(this.#renewDeadline / 3, () =>
       timeout.abort(new Error('no answer from the API server in time')),
     );
     try {
