@@ -12,7 +12,6 @@ import {
 } from '@aws-sdk/client-ec2';
 import { ChangeResourceRecordSetsCommand, Route53Client } from '@aws-sdk/client-route-53';
 import { describe, expect, test } from 'vitest';
-import { stringify } from 'yaml';
 
 import { silentLogger } from '#kube/log.ts';
 import { Authority } from '#pki/authority.ts';
@@ -20,6 +19,7 @@ import { minutes, seconds } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
 
+import { userDataWith } from '../machine/testing/lone-machine.ts';
 import { LocalProcess } from '../processes/local-process.ts';
 import { machineZone, SandboxCloud } from './cloud.ts';
 
@@ -29,27 +29,10 @@ const slow = { running: seconds(30), boot: seconds(30), propagation: seconds(30)
 const credentials = { accessKeyId: 'sandbox', secretAccessKey: 'sandbox' };
 
 async function userData(): Promise<string> {
-  const authority = await Authority.create(new SystemClock(), {
-    commonName: 'ca',
-    validity: minutes(60),
-  });
-  const content = JSON.stringify({
-    apiVersion: 'machine.karpenter.unikraft.com/v1alpha1',
-    fqdn,
-    port,
-    users: [
-      {
-        name: 'kraftlet',
-        token: 't',
-        quotas: { vcpus: 1, memoryMiB: 1, volumeStorageMiB: 1, instances: 1 },
-      },
-    ],
-    tls: await authority.issue({ names: [fqdn], validity: minutes(60) }),
-    config: {},
-    imagePulls: [],
-  });
-  const write_files = [{ path: '/etc/unikraft/machine.json', content }];
-  return Buffer.from(`#cloud-config\n${stringify({ write_files })}`).toString('base64');
+  const time = new SystemClock();
+  const authority = await Authority.create(time, { commonName: 'ca', validity: minutes(60) });
+  const tls = await authority.issue({ names: [fqdn], validity: minutes(60) });
+  return Buffer.from(userDataWith({ fqdn, port, tls })).toString('base64');
 }
 
 /** Launches an instance that listens on its address; returns its id and address. */

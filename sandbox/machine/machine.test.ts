@@ -1,22 +1,15 @@
 import { request } from 'node:https';
 
 import { test as base, describe, expect, vi } from 'vitest';
-import { stringify } from 'yaml';
 
-import { silentLogger } from '#kube/log.ts';
-import { Authority } from '#pki/authority.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
-import { SystemClock } from '#schemas/time/system-clock.ts';
 
 import type { MachineScript } from './health.ts';
 import { LoopbackBlock } from './loopback.ts';
-import { Machine } from './machine.ts';
+import { LoneMachine, quotas, userDataWith } from './testing/lone-machine.ts';
 import { BadUserData, readUserData } from './user-data.ts';
 
-const fqdn = 'api.web.machines.sandbox.test';
-const port = 8443;
-const quotas = { vcpus: 8, memoryMiB: 4096, volumeStorageMiB: 1024, instances: 3 };
 const usual: MachineScript = {
   boot: seconds(10),
   unknown: seconds(20),
@@ -24,52 +17,17 @@ const usual: MachineScript = {
   health: 'healthy',
 };
 
-function settings(tls: { certificate: string; privateKey: string }): object {
-  return {
-    apiVersion: 'machine.karpenter.unikraft.com/v1alpha1',
-    fqdn,
-    port,
-    users: [{ name: 'kraftlet', token: 'secret', quotas }],
-    tls,
-    config: {},
-    imagePulls: [],
-  };
-}
-
-function cloudConfig(file: unknown): string {
-  const content = typeof file === 'string' ? file : JSON.stringify(file);
-  const write_files = [{ path: '/etc/unikraft/machine.json', permissions: '0600', content }];
-  return `#cloud-config\n${stringify({ write_files })}`;
-}
-
-/** A machine with a certificate of a CA of its own, and a caller that trusts only that CA. */
+/** A machine in a time that stands still, and a caller that trusts only its CA. */
 class World {
   readonly clock = new FakeClock();
-  readonly authority: Authority;
-  readonly address: string;
-  readonly #machines: Machine[] = [];
+  readonly lone: LoneMachine;
 
-  constructor(authority: Authority, address: string) {
-    this.authority = authority;
-    this.address = address;
+  constructor(lone: LoneMachine) {
+    this.lone = lone;
   }
 
   async powerOn(script: Partial<MachineScript> = {}): Promise<void> {
-    const leaf = await this.authority.issue({ names: [fqdn], validity: minutes(60) });
-    const machine = new Machine(
-      {
-        address: this.address,
-        userData: cloudConfig(settings(leaf)),
-        script: { ...usual, ...script },
-      },
-      { clock: this.clock, log: silentLogger },
-    );
-    this.#machines.push(machine);
-    machine.powerOn();
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all(this.#machines.map(async (machine) => machine.powerOff()));
+    await this.lone.powerOn({ ...usual, ...script }, this.clock);
   }
 
   async call(
@@ -85,11 +43,11 @@ class World {
       {
         method,
         path,
-        port,
-        host: this.address,
-        servername: fqdn,
+        port: this.lone.port,
+        host: this.lone.address,
+        servername: this.lone.fqdn,
         agent: false,
-        ca: this.authority.pem.certificate,
+        ca: this.lone.authority.pem.certificate,
         headers: token === '' ? {} : { authorization: `Bearer ${token}` },
       },
       (response) => {
@@ -118,15 +76,9 @@ class World {
 const test = base.extend<{ world: World }>({
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the pattern to know what a fixture needs
   world: async ({}, use) => {
-    const block = await LoopbackBlock.claim();
-    const authority = await Authority.create(new SystemClock(), {
-      commonName: 'sandbox',
-      validity: minutes(60),
-    });
-    const world = new World(authority, block.next(new Set()));
-    await use(world);
-    await world.stop();
-    await block.release();
+    const lone = await LoneMachine.make();
+    await use(new World(lone));
+    await lone.stop();
   },
 });
 
@@ -214,11 +166,14 @@ describe('the platform API', () => {
 });
 
 describe('user data', () => {
-  const tls = { certificate: 'c', privateKey: 'k' };
+  const right = { fqdn: 'api.web', port: 443, tls: { certificate: 'c', privateKey: 'k' } };
+  const users = [{ name: 'a', token: 'b', quotas: { vcpus: 1.5 } }];
+  const file = '/etc/unikraft/machine.json';
+
   test('is read', () => {
-    expect(readUserData(cloudConfig(settings(tls)))).toMatchObject({
-      fqdn,
-      port,
+    expect(readUserData(userDataWith(right))).toMatchObject({
+      fqdn: 'api.web',
+      port: 443,
       users: [{ quotas }],
     });
   });
@@ -227,13 +182,11 @@ describe('user data', () => {
     ['is not #cloud-config', '{}'],
     ['is not YAML', '#cloud-config\na: [}'],
     ['write_files is not a list', '#cloud-config\n{}'],
-    ['machine.json is not JSON', cloudConfig('{')],
-    ['v2 is not known', cloudConfig({ ...settings(tls), apiVersion: 'v2' })],
-    [
-      'users[0].quotas.vcpus is not a whole number',
-      cloudConfig({ ...settings(tls), users: [{ name: 'a', token: 'b', quotas: { vcpus: 1.5 } }] }),
-    ],
-    ['tls is not an object', cloudConfig({ ...settings(tls), tls: undefined })],
+    ['has no /etc/unikraft/machine.json', '#cloud-config\nwrite_files: []'],
+    ['machine.json is not JSON', `#cloud-config\nwrite_files: [{path: ${file}, content: "{"}]`],
+    ['v2 is not known', userDataWith({ ...right, apiVersion: 'v2' })],
+    ['users[0].quotas.vcpus is not a whole number', userDataWith({ ...right, users })],
+    ['tls is not an object', userDataWith({ ...right, tls: undefined })],
   ])('that %s is refused', ([reason, userData]) => {
     expect(() => readUserData(userData)).toThrow(BadUserData);
     expect(() => readUserData(userData)).toThrow(reason);

@@ -4,7 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 
 import { isForbidden, isNotFound } from '#kube/client/errors.ts';
@@ -72,10 +72,6 @@ afterAll(async () => {
   await run?.close();
 });
 
-afterEach(async () => {
-  await vi.waitFor(async () => expect(await platform.guests()).toEqual([]), within);
-});
-
 function startKraftlet(): () => Promise<void> {
   const parts = { settings, client, clock: new SystemClock(), log: silentLogger };
   const ending = new AbortController();
@@ -96,7 +92,10 @@ async function render(): Promise<KubeObject[]> {
       taint: { enable: true, key: 'karpenter.sh/unregistered', value: '', effect: 'NoExecute' },
     },
     kraftlet: {
-      env: { SSL_CERT_DIR: machine.certificates, KRAFTLET_ENABLE_PLATFORM_HEALTH_CONDITION: 'false' },
+      env: {
+        SSL_CERT_DIR: machine.certificates,
+        KRAFTLET_ENABLE_PLATFORM_HEALTH_CONDITION: 'false',
+      },
     },
   };
   const rendering = { release, chart, version: undefined, namespace, values };
@@ -109,7 +108,7 @@ async function render(): Promise<KubeObject[]> {
 function environmentIn(objects: readonly KubeObject[]): Record<string, string> {
   const set = objects.find(({ kind }) => kind === 'StatefulSet') as StatefulSet;
   const secret = objects.find(({ kind }) => kind === 'Secret') as Secret;
-  const [container] = set.spec?.template.spec.containers as [Container];
+  const [container] = (set.spec?.template.spec.containers ?? []) as [Container];
   const token = Buffer.from(secret.data?.['token'] ?? '', 'base64').toString();
   return Object.fromEntries((container.env ?? []).map(({ name, value }) => [name, value ?? token]));
 }
@@ -122,7 +121,10 @@ async function register(): Promise<void> {
 
 async function create(
   name: string,
-  { annotations = {}, memory = '64Mi' }: { annotations?: Record<string, string>; memory?: string } = {},
+  {
+    annotations = {},
+    memory = '64Mi',
+  }: { annotations?: Record<string, string>; memory?: string } = {},
 ): Promise<void> {
   await plane.admin.create(pods, {
     metadata: { namespace: 'default', name, annotations },
@@ -210,6 +212,7 @@ test('a Pod whose limits go over the live quota fails with the reason', async ()
   await create('huge', { memory: '8Gi' });
   const pod = await expectPhase('huge', 'Failed');
   expect(pod.status?.reason).toBe('QuotaExceeded');
+  expect(await platform.guests()).toEqual([]);
   await remove('huge');
 });
 
