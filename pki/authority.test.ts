@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type TLSSocket } from 'node:tls';
@@ -7,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 import { Authority } from './authority.ts';
 import { certificateProblem, endOf, InvalidCertificate, type PemPair } from './certificate.ts';
+import { ownAuthority } from './testing/own-authority.ts';
 
 const day = 86_400_000;
 const now = { stamp: () => new Date().toISOString() };
@@ -29,16 +29,6 @@ async function greet(leaf: PemPair, ca: string, name: string): Promise<string> {
     socket.destroy();
     server.close();
   }
-}
-
-function madeWithOpenssl(key: readonly string[]): PemPair {
-  const text = execFileSync(
-    'openssl',
-    ['req', '-x509', '-nodes', ...key, '-keyout', '-', '-subj', '/CN=own', '-days', '2'],
-    { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
-  );
-  const [privateKey = ''] = /-----BEGIN [A-Z ]*PRIVATE KEY[^]*PRIVATE KEY-----/.exec(text) ?? [];
-  return { certificate: text.replace(privateKey, '').trim(), privateKey };
 }
 
 describe('a leaf', () => {
@@ -119,16 +109,16 @@ describe('an authority from a Secret', () => {
     await expect(greet(leaf, stored.certificate, 'a.example.com')).resolves.toBe('hello');
   });
 
-  test.each([
-    ['rsa', ['-newkey', 'rsa:2048']],
-    ['secp384r1', ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:secp384r1']],
-  ])('may be a user’s own, made with openssl (%s)', async (_kind, key) => {
-    const own = madeWithOpenssl(key);
-    const authority = Authority.load(own, now);
-    const leaf = await authority.issue({ names: ['a.example.com'], validity: day });
+  test.each(['RSA', 'P-384'] as const)(
+    'may be a user’s own, with a key of kind %s',
+    async (kind) => {
+      const own = await ownAuthority(kind);
+      const authority = Authority.load(own, now);
+      const leaf = await authority.issue({ names: ['a.example.com'], validity: day });
 
-    await expect(greet(leaf, own.certificate, 'a.example.com')).resolves.toBe('hello');
-  });
+      await expect(greet(leaf, own.certificate, 'a.example.com')).resolves.toBe('hello');
+    },
+  );
 
   test('is refused with the reason', async () => {
     const { pem } = await newAuthority();
@@ -152,10 +142,10 @@ describe('an authority from a Secret', () => {
     expect(why(pem, at('1999-01-01T00:00:00Z'))).toMatch(/not valid before/);
   });
 
-  test('with a kind of key that cannot sign here is refused', () => {
-    expect(() => Authority.load(madeWithOpenssl(['-newkey', 'ed25519']), now)).toThrow(
-      /key is of type ed25519/,
-    );
+  test('with a kind of key that cannot sign here is refused', async () => {
+    const own = await ownAuthority('Ed25519');
+
+    expect(() => Authority.load(own, now)).toThrow(/key is of type ed25519/);
   });
 });
 
