@@ -48,13 +48,12 @@ type Attempt =
 /**
  * What this process calls itself in a Lease.
  *
- * In a Pod that is told its name and UID (POD_NAME and POD_UID by the downward API) it is these: kubelet starts a
- * container again only when the one before it is dead, so a restart after a crash need not wait for its own lease to run
- * out. Elsewhere it is the host and a random part.
+ * In a Pod that is told its name (POD_NAME by the downward API) it is that: kubelet starts a container again only when
+ * the one before it is dead, so a restart after a crash need not wait for its own lease to run out. Elsewhere it is the
+ * host and a random part, never a process id: in containers all of these are 1.
  */
 export function processIdentity(env: NodeJS.ProcessEnv = process.env): string {
-  const { POD_NAME: name, POD_UID: uid } = env;
-  return name && uid ? `${name}_${uid}` : `${hostname()}_${randomUUID()}`;
+  return env['POD_NAME'] || `${hostname()}_${randomUUID()}`;
 }
 
 /**
