@@ -70,6 +70,11 @@ export class ContainerWorker {
     return this.#launched?.ports;
   }
 
+  /** Says why it is not started yet. */
+  hold(message: string): void {
+    this.#wait('ContainerCreating', message);
+  }
+
   /** Ends what runs without waiting, also when it is already told to end. */
   kill(): void {
     void this.#launched?.stop(0);

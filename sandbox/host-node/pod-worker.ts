@@ -24,7 +24,7 @@ export class PodWorker {
   readonly #startTime: string;
   readonly #stop = new AbortController();
   #pod: Live<Pod>;
-  #grace: Duration = 0;
+  #grace: Duration;
   #init: ContainerWorker[] = [];
   #containers: ContainerWorker[] = [];
   #over = false;
@@ -35,6 +35,7 @@ export class PodWorker {
   constructor(pod: Live<Pod>, context: HostContext) {
     this.#pod = pod;
     this.#context = context;
+    this.#grace = seconds(pod.spec?.terminationGracePeriodSeconds ?? 30);
     this.#startTime = context.clock.stamp();
     this.update(pod);
     this.done = this.#run().catch((error: unknown) => {
@@ -116,6 +117,8 @@ export class PodWorker {
         return await new Volumes(client, this.#pod).materialise(folder);
       } catch (error) {
         log.warn({ pod: this.#pod.metadata.name, err: error }, 'cannot make the volumes');
+        const why = error instanceof Error ? error.message : String(error);
+        for (const container of this.#containers) container.hold(why);
       }
       // oxlint-disable-next-line no-await-in-loop -- as above
       await clock.sleep(pause, signal).catch(() => {}); // the loop sees the abort

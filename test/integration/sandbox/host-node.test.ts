@@ -33,6 +33,7 @@ async function serve(pod: RunningPod, signal: AbortSignal): Promise<void> {
 const programs: Programs = {
   'example.com/server': { run: serve },
   'example.com/sleeper:1': { command: ['sleep'] },
+  'example.com/stubborn': { command: ['sh', '-c', 'trap "" TERM; while true; do sleep 1; done'] },
   'example.com/failing': { command: ['sh', '-c', 'echo out of luck; exit 3'] },
 };
 
@@ -195,6 +196,44 @@ test('an unknown image and a missing Secret are shown as a kubelet shows them', 
   await Promise.all([expectGone('unknown'), expectGone('unset')]);
 });
 
+test('a Pod waits for a Secret that is mounted, says so, and starts once it is there', async () => {
+  const volumeMounts = [{ name: 'late', mountPath: '/late' }];
+  const volumes = [{ name: 'late', secret: { secretName: 'late' } }];
+  await create('waiting', { image: 'example.com/server', volumeMounts }, { volumes });
+  await vi.waitFor(async () => {
+    const { state } = (await read('waiting')).status?.containerStatuses?.[0] ?? {};
+    expect(state?.waiting?.message).toBe('secret "late" not found');
+  }, within);
+
+  await plane.admin.create(secrets, { metadata: { namespace: 'default', name: 'late' } });
+
+  await vi.waitFor(
+    async () => expect((await read('waiting')).status?.phase).toBe('Running'),
+    within,
+  );
+  await remove('waiting');
+  await expectGone('waiting');
+});
+
+test('a Pod deleted by force while it ignores SIGTERM leaves no process', async () => {
+  await create(
+    'stubborn',
+    { image: 'example.com/stubborn' },
+    { terminationGracePeriodSeconds: 600 },
+  );
+  await vi.waitFor(
+    async () => expect((await read('stubborn')).status?.phase).toBe('Running'),
+    within,
+  );
+  const process = run.processes.find(({ name }) => name === 'default_stubborn_main');
+  await remove('stubborn');
+
+  const key = { namespace: 'default', name: 'stubborn' };
+  await plane.admin.delete(pods, key, { gracePeriodSeconds: 0 });
+
+  await vi.waitFor(() => expect(process?.exit).toMatchObject({ signal: 'SIGKILL' }), within);
+});
+
 test('a program that fails is started again, with its last words in the status', async () => {
   await create('failing', { image: 'example.com/failing' });
 
@@ -208,6 +247,17 @@ test('a program that fails is started again, with its last words in the status',
   }, within);
   await remove('failing');
   await expectGone('failing');
+});
+
+test('a program whose liveness probe fails is started again', async () => {
+  const livenessProbe = { tcpSocket: { port: 1 }, periodSeconds: 1, failureThreshold: 2 };
+  await create('sick', { image: 'example.com/server', livenessProbe });
+
+  await vi.waitFor(async () => {
+    expect((await read('sick')).status?.containerStatuses?.[0]?.restartCount).toBeGreaterThan(0);
+  }, within);
+  await remove('sick');
+  await expectGone('sick');
 });
 
 test('a Pod that is to run once succeeds and stays to be read', async () => {
