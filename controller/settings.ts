@@ -1,3 +1,4 @@
+import { processIdentity } from '#kube/runtime/leader-election.ts';
 import { SettingsReader } from '#kube/runtime/settings.ts';
 import type { Duration } from '#schemas/time/clock.ts';
 
@@ -39,7 +40,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     logLevel: read.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error'], 'info'),
     leaderElection: !read.flag('DISABLE_LEADER_ELECTION', false),
     leaderElectionName: read.text('LEADER_ELECTION_NAME', 'karpenter-unikraft-leader-election'),
-    identity: read.text('POD_NAME', `process-${process.pid}`),
+    identity: processIdentity(env),
   };
   read.finish();
   return settings;

@@ -65,6 +65,7 @@ export class FakeClock implements Clock {
    * A frozen clock moves through each due instant; one that runs with real time jumps at once.
    */
   async forward(duration: Duration): Promise<void> {
+    await settle(); // what was started just before may be about to set a timer
     if (this.#real) {
       this.#jump(duration);
       await this.#runDue(this.now());

@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { Clock, Duration, Instant } from './clock.ts';
+
+/** Node's timers take 31 bits of milliseconds (25 days); beyond that they fire at once. */
+const longestTimer = 2 ** 31 - 1;
 
 /** The real clock: both scales are the same. */
 export class SystemClock implements Clock {
@@ -18,14 +19,24 @@ export class SystemClock implements Clock {
 
   async sleep(duration: Duration, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    await sleep(duration, undefined, signal ? { signal } : {}).catch((error: unknown) => {
-      signal?.throwIfAborted();
-      throw error;
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const cancel = this.after(duration, resolve);
+    const abort = (): void => {
+      cancel();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    await promise.finally(() => signal?.removeEventListener('abort', abort));
   }
 
   after(duration: Duration, action: () => void): () => void {
-    const timer = setTimeout(action, duration);
+    const end = Date.now() + duration;
+    let timer: NodeJS.Timeout;
+    const arm = (): void => {
+      const left = Math.max(0, end - Date.now());
+      timer = left > longestTimer ? setTimeout(arm, longestTimer) : setTimeout(action, left);
+    };
+    arm();
     return () => clearTimeout(timer);
   }
 }
