@@ -21,7 +21,6 @@ import { hashVersion, nodePoolHash } from './hash.ts';
 
 let world: ReturnType<typeof memoryContext>;
 let controller: NodePoolController;
-const signal = new AbortController().signal;
 
 beforeEach(() => {
   world = memoryContext();
@@ -40,7 +39,7 @@ describe('readiness', () => {
   test('a pool with a ready node class is Ready, and shows which generation of it', async () => {
     readyNodeClass();
     world.client.seed(nodePools, nodePool());
-    await controller.reconcile('web', signal);
+    await controller.reconcile('web');
     expect(conditionNow('Ready')?.status).toBe('True');
     expect(poolNow()?.status).toMatchObject({ nodeClassObservedGeneration: 3, nodes: 0 });
     expect(poolNow()?.status?.resources).toEqual({
@@ -54,19 +53,19 @@ describe('readiness', () => {
 
   test('follows its node class: missing, not looked at, broken, on an older revision, leaving', async () => {
     world.client.seed(nodePools, nodePool());
-    await controller.reconcile('web', signal);
+    await controller.reconcile('web');
     expect(conditionNow('NodeClassReady')).toMatchObject({
       status: 'False',
       reason: 'NodeClassNotFound',
     });
 
     world.client.seed(unikraftNodeClasses, nodeClass());
-    await controller.reconcile('web', signal);
+    await controller.reconcile('web');
     expect(conditionNow('NodeClassReady')?.reason).toBe('NodeClassReadinessUnknown');
 
     const broken = condition('Ready', 'False', { reason: 'ImageNotFound', message: 'no image' });
     world.client.seed(unikraftNodeClasses, { ...nodeClass(), status: { conditions: [broken] } });
-    await controller.reconcile('web', signal);
+    await controller.reconcile('web');
     expect(conditionNow('NodeClassReady')).toMatchObject({
       status: 'False',
       reason: 'ImageNotFound',
@@ -75,7 +74,7 @@ describe('readiness', () => {
 
     const stable = condition('Ready', 'True', { reason: 'UsingStableRevision' });
     world.client.seed(unikraftNodeClasses, { ...nodeClass(), status: { conditions: [stable] } });
-    await controller.reconcile('web', signal);
+    await controller.reconcile('web');
     expect(conditionNow('NodeClassReady')).toMatchObject({
       status: 'True',
       reason: 'UsingStableRevision',
@@ -89,7 +88,7 @@ describe('readiness', () => {
       finalizers: ['x'],
     };
     world.client.seed(unikraftNodeClasses, leaving);
-    await controller.reconcile('web', signal);
+    await controller.reconcile('web');
     expect(conditionNow('NodeClassReady')?.reason).toBe('NodeClassTerminating');
   });
 
@@ -99,7 +98,7 @@ describe('readiness', () => {
     const pool = nodePool();
     pool.spec.template.spec.requirements = [spot];
     world.client.seed(nodePools, pool);
-    await controller.reconcile('web', signal);
+    await controller.reconcile('web');
     expect(conditionNow('ValidationSucceeded')).toMatchObject({
       status: 'False',
       reason: 'NodePoolValidationFailed',
@@ -118,7 +117,7 @@ describe('readiness', () => {
       message: '8 of 8',
     } as const;
     controller = new NodePoolController(world.context, { extraConditions: () => [limit] });
-    await controller.reconcile('web', signal);
+    await controller.reconcile('web');
     expect(conditionNow('LimitReached')).toMatchObject({ status: 'True', message: '8 of 8' });
     expect(conditionNow('Ready')?.status).toBe('True');
   });
@@ -128,18 +127,18 @@ test("another provider's pool is never written to", async () => {
   const pool = nodePool();
   pool.spec.template.spec.nodeClassRef = foreignRef;
   world.client.seed(nodePools, pool);
-  await controller.reconcile('web', signal);
+  await controller.reconcile('web');
   expect(world.client.writes).toEqual([]);
 });
 
 test('a second look writes nothing', async () => {
   readyNodeClass();
   world.client.seed(nodePools, nodePool());
-  await controller.reconcile('web', signal);
+  await controller.reconcile('web');
   const before = world.client.writes.length;
   expect(before).toBe(2); // the hash, and one status
   await world.clock.forward(seconds(60));
-  await controller.reconcile('web', signal);
+  await controller.reconcile('web');
   expect(world.client.writes).toHaveLength(before);
 });
 
@@ -155,7 +154,7 @@ describe('counts', () => {
     const predicted = { status: { capacity: { cpu: '2', memory: '1Gi', pods: '10' } } };
     world.client.seed(nodeClaims, nodeClaim('web-2', predicted));
     world.client.seed(nodeClaims, nodeClaim('batch-1', predicted, 'batch'));
-    await controller.reconcile('web', signal);
+    await controller.reconcile('web');
     expect(poolNow()?.status?.nodes).toBe(2);
     expect(poolNow()?.status?.resources).toMatchObject({
       cpu: '10',
@@ -168,22 +167,22 @@ describe('counts', () => {
   test('change as often as they like, and are written once a second', async () => {
     readyNodeClass();
     world.client.seed(nodePools, nodePool());
-    await controller.reconcile('web', signal);
+    await controller.reconcile('web');
     world.client.seed(nodeClaims, nodeClaim('web-1'));
-    expect(await controller.reconcile('web', signal)).toEqual({ requeueAfter: seconds(1) });
+    expect(await controller.reconcile('web')).toEqual({ requeueAfter: seconds(1) });
     expect(poolNow()?.status?.nodes).toBe(0);
     world.client.seed(nodeClaims, nodeClaim('web-2'));
     await world.clock.forward(seconds(1));
-    expect(await controller.reconcile('web', signal)).toEqual({});
+    expect(await controller.reconcile('web')).toEqual({});
     expect(poolNow()?.status?.nodes).toBe(2);
   });
 
   test('a condition does not wait for them', async () => {
     readyNodeClass();
     world.client.seed(nodePools, nodePool());
-    await controller.reconcile('web', signal);
+    await controller.reconcile('web');
     world.client.remove(unikraftNodeClasses, { name: 'default' });
-    await controller.reconcile('web', signal);
+    await controller.reconcile('web');
     expect(conditionNow('Ready')?.status).toBe('False');
   });
 });
@@ -191,7 +190,7 @@ describe('counts', () => {
 describe('the hash of the template', () => {
   test('is kept on the pool', async () => {
     world.client.seed(nodePools, nodePool());
-    await controller.reconcile('web', signal);
+    await controller.reconcile('web');
     expect(poolNow()?.metadata?.annotations).toEqual({
       [annotations.nodePoolHash]: nodePoolHash(nodePool()),
       [annotations.nodePoolHashVersion]: hashVersion,
@@ -209,7 +208,7 @@ describe('the hash of the template', () => {
     seedClaim('fresh', old('A'));
     seedClaim('stale', old('B'));
     seedClaim('unstamped', {});
-    await controller.reconcile('web', signal);
+    await controller.reconcile('web');
     expect(hashOf('fresh')).toBe(nodePoolHash(pool));
     expect(hashOf('stale')).toBe('B');
     expect(hashOf('unstamped')).toBeUndefined();
@@ -223,7 +222,7 @@ describe('the hash of the template', () => {
     };
     world.client.seed(nodePools, nodePool()); // as `kubectl replace` leaves it
     seedClaim('old', stamps);
-    await controller.reconcile('web', signal);
+    await controller.reconcile('web');
     expect(hashOf('old')).toBe('of-the-old-template');
   });
 
