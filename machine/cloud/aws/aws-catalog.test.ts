@@ -95,13 +95,20 @@ describe('sizes', () => {
     ]);
   });
 
-  test('stay listed without capacity, marked so', async () => {
-    ec2({ ...catalogue, RunInstances: () => failure('InsufficientInstanceCapacity', 500) });
+  test.each([
+    'InsufficientInstanceCapacity',
+    'InsufficientFreeAddressesInSubnet',
+    'VcpuLimitExceeded',
+  ])('stay listed after %s, marked as unavailable for three minutes', async (code) => {
+    ec2({ ...catalogue, RunInstances: () => failure(code, 400) });
     const request = { identity, nodeClass: nodeClass(), candidate, userData: '' };
     await failureOf(cloud.launch(request, signal));
 
     const [size] = await cloud.sizes(nodeClass(), signal);
-    expect(size?.offerings[0]?.available).toBe(false);
+    expect(size?.offerings).toMatchObject([{ zone: 'eu-central-1a', available: false }]);
+    await clock.forward(minutes(3));
+    const [later] = await cloud.sizes(nodeClass(), signal);
+    expect(later?.offerings).toMatchObject([{ zone: 'eu-central-1a', available: true }]);
   });
 
   test('are read again after five minutes; an outage then keeps the last answer', async () => {

@@ -120,17 +120,6 @@ describe('a launch', () => {
     ]);
   });
 
-  test('into a full subnet goes to another one of the zone', async () => {
-    const twice = nodeClass();
-    twice.subnets.push({ id: 'subnet-a2', zone: 'eu-central-1a', zoneID: 'euc1-az2' });
-    ec2({ RunInstances: () => failure('InsufficientFreeAddressesInSubnet', 400) });
-    expect(cloud.subnetFor(twice, 'eu-central-1a')).toBe('subnet-a');
-
-    await failureOf(launch());
-
-    expect(cloud.subnetFor(twice, 'eu-central-1a')).toBe('subnet-a2');
-  });
-
   test.each([
     ['UnauthorizedOperation', 403, Unauthorized, 'slow'],
     ['RequestLimitExceeded', 503, Throttled, 'retry'],

@@ -54,12 +54,6 @@ export class AwsCloud implements CloudProvider {
       .filter(({ offerings }) => offerings.length > 0);
   }
 
-  /** A subnet of the class in this zone that was not lately out of addresses; the first when all were. */
-  subnetFor(nodeClass: ResolvedNodeClass, zone: string): string | undefined {
-    const inZone = nodeClass.subnets.filter((subnet) => subnet.zone === zone);
-    return (inZone.find(({ id }) => this.unavailable.hasAddresses(id)) ?? inZone[0])?.id;
-  }
-
   async launch(request: LaunchRequest, signal: AbortSignal): Promise<Instance> {
     const aws = awsOf(request.nodeClass.spec);
     const { instanceType, zone, subnet } = request.candidate;
@@ -174,17 +168,17 @@ export class AwsCloud implements CloudProvider {
       }));
   }
 
+  /** A zone is as good as its first subnet, which is the one that launches there go to. */
   #isAvailable(
     instanceType: string,
     zone: string,
     nodeClass: ResolvedNodeClass,
     region: string,
   ): boolean {
+    const subnet = nodeClass.subnets.find((one) => one.zone === zone)?.id ?? '';
     return (
       this.unavailable.isAvailable({ region, instanceType, zone }) &&
-      nodeClass.subnets.some(
-        (subnet) => subnet.zone === zone && this.unavailable.hasAddresses(subnet.id),
-      )
+      this.unavailable.hasAddresses(subnet)
     );
   }
 

@@ -75,7 +75,6 @@ const meanings: Readonly<Record<string, Make>> = {
   'InvalidGroup.NotFound': inClass(faults.securityGroupsNotFound),
   'InvalidGroupId.Malformed': inClass(faults.securityGroupsNotFound),
   'InvalidSecurityGroupID.NotFound': inClass(faults.securityGroupsNotFound),
-  InvalidParameterCombination: inClass(faults.placementRefused),
   'InvalidIamInstanceProfile.NotFound': inClass(faults.placementRefused),
   'InvalidIamInstanceProfileArn.Malformed': inClass(faults.placementRefused),
   OperationNotPermitted: (message, cause) => new TerminationRefused(message, { cause }),

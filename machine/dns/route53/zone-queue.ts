@@ -20,7 +20,7 @@ export class ZoneQueue {
   #waiting: Order[] = [];
   #isBusy = false;
 
-  /** @param carryOut  settles every order; must not throw */
+  /** @param carryOut  settles every order; what it throws settles those that it left */
   constructor(clock: Clock, carryOut: (orders: readonly Order[]) => Promise<void>) {
     this.#clock = clock;
     this.#carryOut = carryOut;
@@ -46,7 +46,11 @@ export class ZoneQueue {
   async #flush(): Promise<void> {
     const orders = this.#waiting;
     this.#waiting = [];
-    await this.#carryOut(orders);
+    try {
+      await this.#carryOut(orders);
+    } catch (error) {
+      for (const { settle } of orders) settle(error);
+    }
     this.#isBusy = false;
     if (this.#waiting.length > 0) this.#schedule();
   }
