@@ -151,23 +151,23 @@ test('after a restart in between, the Node is opened and the choice is made anew
 });
 
 describe('a machine stays', () => {
-  async function expectKept(): Promise<void> {
+  async function isKept(): Promise<boolean> {
     await world.clock.forward(seconds(60));
     await pass();
-    expect(isClosed('web-1')).toBe(false);
+    return !isClosed('web-1');
   }
 
   test('while a Pod is on it', async () => {
     seedMachine('web-1');
     bind('cart-0', 'web-1');
-    await expectKept();
+    expect(await isKept()).toBe(true);
     expect(told('DisruptionBlocked')).toEqual([]);
   });
 
   test('while a Pod ends on it', async () => {
     seedMachine('web-1');
     bind('cart-0', 'web-1', { deletionTimestamp: world.clock.stamp(), finalizers: ['x'] });
-    await expectKept();
+    expect(await isKept()).toBe(true);
   });
 
   test('before consolidateAfter has passed', async () => {
@@ -183,12 +183,12 @@ describe('a machine stays', () => {
       pods,
       pod('big-0', { status: { phase: 'Pending', nominatedNodeName: 'web-1' } }),
     );
-    await expectKept();
+    expect(await isKept()).toBe(true);
   });
 
   test('when its Node asks for it, and says so', async () => {
     seedMachine('web-1', { annotations: { [annotations.doNotDisrupt]: 'true' } });
-    await expectKept();
+    expect(await isKept()).toBe(true);
     expect(told('DisruptionBlocked')[0]).toContain('KPU401');
   });
 
@@ -197,7 +197,7 @@ describe('a machine stays', () => {
     const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: 'u' };
     const asks = { [annotations.doNotDisrupt]: 'true' };
     bind('agent-x', 'web-1', { ownerReferences: [owner], annotations: asks });
-    await expectKept();
+    expect(await isKept()).toBe(true);
     expect(told('DisruptionBlocked')[0]).toContain('shop/agent-x');
   });
 
@@ -205,7 +205,7 @@ describe('a machine stays', () => {
     const { claim, node } = runningMachine('web-1', world.clock.stamp());
     world.client.seed(nodeClaims, { ...claim, spec: { ...claim.spec, nodeClassRef: foreignRef } });
     world.client.seed(nodes, node);
-    await expectKept();
+    expect(await isKept()).toBe(true);
     expect(world.client.writes).toEqual([]);
   });
 });

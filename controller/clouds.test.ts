@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+
+import { FakeClock } from '#schemas/time/fake-clock.ts';
+
+import { LazyClouds } from './clouds.ts';
+import { nodeClassSpec } from './testing/objects.ts';
+
+const role = (assumeRoleARN: string) =>
+  nodeClassSpec({
+    aws: {
+      region: 'eu-west-1',
+      assumeRoleARN,
+      subnetSelectorTerms: [],
+      securityGroupSelectorTerms: [],
+    },
+  });
+
+test('node classes share one adapter of a cloud, so that they share its caches', async () => {
+  const clouds = new LazyClouds(new FakeClock());
+  const aws = await clouds.for(nodeClassSpec());
+  expect(aws.name).toBe('aws');
+  expect(await clouds.for(role('arn:aws:iam::1:role/a'))).toBe(aws);
+});
+
+test('DNS is shared by those who write with one role', async () => {
+  const clouds = new LazyClouds(new FakeClock());
+  const [own, same, other] = await Promise.all([
+    clouds.dns(nodeClassSpec()),
+    clouds.dns(nodeClassSpec({ dns: { provider: 'Route53', zone: 'other.example.com' } })),
+    clouds.dns(role('arn:aws:iam::1:role/a')),
+  ]);
+  expect(same).toBe(own);
+  expect(other).not.toBe(own);
+});
+
+test('a spec without a cloud is an error that says so', async () => {
+  const { aws: _, ...spec } = nodeClassSpec();
+  await expect(new LazyClouds(new FakeClock()).for(spec)).rejects.toThrow('spec.aws is missing');
+});
