@@ -72,7 +72,7 @@ export function defaultAccount(region: Region): Account {
     ],
     images: [
       image('ami-0c000000000000001', 'unikraft-platform-1', 'x86_64'),
-      image('ami-0c000000000000002', 'unikraft-platform-arm64-1', 'arm64'),
+      image('ami-0c000000000000002', 'unikraft-arm64-platform-1', 'arm64'),
     ],
   };
 }

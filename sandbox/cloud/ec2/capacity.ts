@@ -1,5 +1,6 @@
 import { fault, type Fault } from '../wire/faults.ts';
 import type { Account } from './account.ts';
+import { zoneOf } from './launch.ts';
 import type { Parameters } from './parameters.ts';
 
 /**
@@ -11,8 +12,6 @@ export function outOfCapacity(
   account: Account,
   { type, zone, times = Infinity }: { type?: string; zone?: string; times?: number },
 ): Fault<Parameters> {
-  const zoneOf = (parameters: Parameters): string | undefined =>
-    account.subnets.find(({ id }) => id === parameters.text('SubnetId'))?.zone;
   return fault({
     code: 'InsufficientInstanceCapacity',
     // a server's error by EC2's reckoning, which the SDK would repeat if it were not told otherwise
@@ -21,6 +20,6 @@ export function outOfCapacity(
     times,
     when: (parameters) =>
       (type === undefined || parameters.text('InstanceType') === type) &&
-      (zone === undefined || zoneOf(parameters) === zone),
+      (zone === undefined || zoneOf(parameters, account) === zone),
   });
 }

@@ -113,7 +113,9 @@ function instanceTree(instance: Ec2Instance): XmlTree {
 function networkOf({ launch, address, state }: Ec2Instance): XmlTree {
   if (state === 'terminated') return {};
   const { id, vpc } = launch.subnet;
-  return { subnetId: id, vpcId: vpc, privateIpAddress: address };
+  // one loopback address is both: there is no other way to the machine
+  const ipAddress = launch.public ? address : undefined;
+  return { subnetId: id, vpcId: vpc, privateIpAddress: address, ipAddress };
 }
 
 export function stateTree(state: State): XmlTree {

@@ -1,96 +1,17 @@
 import {
   CreateTagsCommand,
-  DescribeImagesCommand,
-  DescribeInstanceStatusCommand,
   DescribeInstancesCommand,
-  DescribeSecurityGroupsCommand,
-  DescribeSubnetsCommand,
-  DescribeAvailabilityZonesCommand,
-  EC2Client,
-  type Instance,
-  paginateDescribeInstanceTypeOfferings,
-  paginateDescribeInstanceTypes,
-  paginateDescribeInstances,
-  RunInstancesCommand,
+  DescribeInstanceStatusCommand,
   type RunInstancesCommandInput,
   TerminateInstancesCommand,
 } from '@aws-sdk/client-ec2';
-import { test as base, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import { hours, seconds } from '#schemas/time/clock.ts';
-import { FakeClock } from '#schemas/time/fake-clock.ts';
 
 import { delay, fault, lost, unheard } from '../wire/faults.ts';
 import { outOfCapacity } from './capacity.ts';
-import { Ec2 } from './ec2.ts';
-
-/** The endpoint, the real SDK against it, and what powers on and off. */
-class World {
-  readonly clock = new FakeClock();
-  readonly power: string[] = [];
-  #addresses = 0;
-  readonly ec2 = new Ec2({
-    clock: this.clock,
-    timings: {
-      running: seconds(5),
-      terminating: seconds(8),
-      invisible: seconds(2),
-      listed: hours(1),
-    },
-    hardware: {
-      place: () => `127.64.0.${++this.#addresses}`,
-      powerOn: ({ id }) => this.power.push(`on ${id}`),
-      powerOff: ({ id }) => this.power.push(`off ${id}`),
-    },
-  });
-  sdk!: EC2Client;
-
-  async run(input: Partial<RunInstancesCommandInput> = {}): Promise<Instance> {
-    const { Instances } = await this.sdk.send(
-      new RunInstancesCommand({ ...this.launch, ...input }),
-    );
-    return Instances![0]!;
-  }
-
-  get launch(): RunInstancesCommandInput {
-    return {
-      MinCount: 1,
-      MaxCount: 1,
-      ImageId: this.ec2.account.images[0]!.id,
-      InstanceType: 'm7i.large',
-      SubnetId: this.ec2.account.subnets[0]!.id,
-      SecurityGroupIds: [this.ec2.account.securityGroups[0]!.id],
-      CpuOptions: { NestedVirtualization: 'enabled' },
-      TagSpecifications: [
-        { ResourceType: 'instance', Tags: [{ Key: 'claim', Value: 'a<b>&"c"' }] },
-      ],
-      UserData: Buffer.from('#cloud-config\n').toString('base64'),
-      ClientToken: 'token-1',
-    };
-  }
-
-  async states(): Promise<(string | undefined)[]> {
-    const { Reservations } = await this.sdk.send(new DescribeInstancesCommand());
-    return Reservations!.flatMap(({ Instances }) => Instances!.map(({ State }) => State?.Name));
-  }
-}
-
-const test = base.extend<{ world: World }>({
-  // oxlint-disable-next-line no-empty-pattern -- vitest reads the pattern to know what a fixture needs
-  world: async ({}, use) => {
-    const world = new World();
-    await world.ec2.start();
-    world.sdk = new EC2Client({
-      region: 'eu-central-1',
-      endpoint: world.ec2.url,
-      credentials: { accessKeyId: 'sandbox', secretAccessKey: 'sandbox' },
-      maxAttempts: 1,
-    });
-    await use(world);
-    world.sdk.destroy();
-    await world.ec2.stop();
-  },
-});
+import { test } from './testing/world.ts';
 
 describe('an instance', () => {
   test('is made as asked, runs, and ends; terminated ones stay listed for a while', async ({
@@ -127,6 +48,30 @@ describe('an instance', () => {
     expect(await world.states()).toEqual(['terminated']);
     await clock.forward(hours(1));
     expect(await world.states()).toEqual([]);
+  });
+
+  test('gets a public address on an interface that asks for one, in the zone of its subnet', async ({
+    world,
+  }) => {
+    const { subnets, securityGroups } = world.ec2.account;
+    const external = {
+      DeviceIndex: 0,
+      SubnetId: subnets[2]!.id,
+      Groups: [securityGroups[0]!.id],
+      AssociatePublicIpAddress: true,
+    };
+    const input = {
+      SubnetId: undefined,
+      SecurityGroupIds: undefined,
+      NetworkInterfaces: [external],
+    };
+    const made = await world.run(input);
+    expect(made).toMatchObject({
+      PublicIpAddress: made.PrivateIpAddress,
+      Placement: { AvailabilityZone: 'eu-central-1c' },
+      SecurityGroups: [{ GroupId: securityGroups[0]!.id }],
+    });
+    expect((await world.run(input)).InstanceId).toBe(made.InstanceId);
   });
 
   test('is not known to Describe at first', async ({ world }) => {
@@ -300,81 +245,5 @@ describe('trouble that was scripted', () => {
     await expect(world.run()).rejects.toMatchObject({ name: 'RequestLimitExceeded' });
     await expect(world.run()).rejects.toMatchObject({ name: 'RequestLimitExceeded' });
     await world.run();
-  });
-});
-
-describe('lists', () => {
-  test('come in pages and by filter', async ({ world }) => {
-    for (let n = 0; n < 12; n++) {
-      // oxlint-disable-next-line no-await-in-loop -- the order of launches is what pages are cut from
-      await world.run({ ClientToken: `token-${n}` });
-    }
-    await world.clock.forward(seconds(5));
-    const seen: (string | undefined)[] = [];
-    const live = [{ Name: 'instance-state-name', Values: ['pending', 'running'] }];
-    const pages = paginateDescribeInstances({ client: world.sdk, pageSize: 5 }, { Filters: live });
-    for await (const { Reservations } of pages) {
-      seen.push(
-        ...Reservations!.flatMap(({ Instances }) => Instances!.map((one) => one.InstanceId)),
-      );
-    }
-    expect(seen).toEqual(world.ec2.instances.all.map(({ id }) => id));
-    expect(world.ec2.callsOf('DescribeInstances')).toHaveLength(3);
-  });
-
-  test('with a filter that EC2 does not know are refused', async ({ world }) => {
-    const odd = new DescribeInstancesCommand({ Filters: [{ Name: 'colour', Values: ['red'] }] });
-    await world.run();
-    await world.clock.forward(seconds(5));
-    await expect(world.sdk.send(odd)).rejects.toMatchObject({ name: 'InvalidParameterValue' });
-  });
-
-  test('show what the account has', async ({ world }) => {
-    const { sdk } = world;
-    const Filters = [{ Name: 'tag:karpenter.sh/discovery', Values: ['sandbox'] }];
-    const { Subnets } = await sdk.send(new DescribeSubnetsCommand({ Filters }));
-    expect(Subnets!.map((one) => [one.AvailabilityZone, one.AvailabilityZoneId])).toEqual([
-      ['eu-central-1a', 'euc1-az2'],
-      ['eu-central-1b', 'euc1-az3'],
-      ['eu-central-1c', 'euc1-az1'],
-    ]);
-    const { SecurityGroups } = await sdk.send(new DescribeSecurityGroupsCommand({ Filters }));
-    expect(SecurityGroups!.map((one) => one.GroupName)).toEqual(['unikraft-machines']);
-    const images = new DescribeImagesCommand({
-      Owners: ['123456789012'],
-      Filters: [{ Name: 'name', Values: ['unikraft-platform-?'] }],
-    });
-    expect((await sdk.send(images)).Images).toMatchObject([
-      { Name: 'unikraft-platform-1', Architecture: 'x86_64', RootDeviceName: '/dev/xvda' },
-    ]);
-    const zones = await sdk.send(new DescribeAvailabilityZonesCommand());
-    expect(zones.AvailabilityZones!.map((one) => one.ZoneName)).toEqual(
-      Subnets!.map((one) => one.AvailabilityZone),
-    );
-  });
-
-  test('of sizes tell which can run guests and where they are sold', async ({ world }) => {
-    const features = new Map<string, string[] | undefined>();
-    for await (const { InstanceTypes } of paginateDescribeInstanceTypes(
-      { client: world.sdk },
-      {},
-    )) {
-      for (const one of InstanceTypes!) {
-        features.set(one.InstanceType!, one.ProcessorInfo?.SupportedFeatures);
-      }
-    }
-    expect(features.size).toBe(world.ec2.account.sizes.size);
-    expect(features.get('m7i.large')).toEqual(['nested-virtualization']);
-    expect(features.get('m5.large')).toEqual([]);
-
-    const zonesOf = new Map<string, string[]>();
-    const query = { LocationType: 'availability-zone' as const };
-    for await (const page of paginateDescribeInstanceTypeOfferings({ client: world.sdk }, query)) {
-      for (const { InstanceType, Location } of page.InstanceTypeOfferings!) {
-        zonesOf.set(InstanceType!, [...(zonesOf.get(InstanceType!) ?? []), Location!]);
-      }
-    }
-    expect(zonesOf.get('m7i.large')).toHaveLength(3);
-    expect(zonesOf.get('m5zn.metal')).toEqual(['eu-central-1a', 'eu-central-1b']);
   });
 });

@@ -15,7 +15,7 @@ import {
 } from './describe-instances.ts';
 import type { Ec2Timings } from './instance.ts';
 import { type Hardware, Instances } from './instances.ts';
-import { readLaunch } from './launch.ts';
+import { readLaunch, zoneOf } from './launch.ts';
 import { readTags } from './lists.ts';
 import { Parameters } from './parameters.ts';
 import { loadRegion } from './region.ts';
@@ -88,7 +88,7 @@ class Ec2Protocol implements Protocol<Parameters> {
       parameters.count('MaxCount', least, 1000) ?? Number(parameters.required('MaxCount'));
     // the token comes first: a repeat must find its instance even where a new one would be refused
     const token = parameters.text('ClientToken');
-    const zone = this.#zoneOf(parameters);
+    const zone = zoneOf(parameters, this.#account) ?? this.#account.region.name;
     const fingerprint = parameters.fingerprint(['ClientToken']);
     const earlier =
       token === undefined ? undefined : this.#tokens.earlier(token, zone, fingerprint);
@@ -99,11 +99,6 @@ class Ec2Protocol implements Protocol<Parameters> {
     const started = this.#instances.run(launch, Math.min(most, launch.subnet.freeAddresses));
     if (token !== undefined) this.#tokens.keep(token, zone, fingerprint, started);
     return reservationTree(started[0]!.reservation, started, this.#account);
-  }
-
-  #zoneOf(parameters: Parameters): string {
-    const subnet = this.#account.subnets.find(({ id }) => id === parameters.text('SubnetId'));
-    return subnet?.zone ?? this.#account.region.name;
   }
 
   #terminateInstances(parameters: Parameters): XmlTree {

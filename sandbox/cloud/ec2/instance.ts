@@ -27,6 +27,8 @@ export interface Launch {
   readonly subnet: Subnet;
   readonly groups: readonly SecurityGroup[];
   readonly clientToken: string | undefined;
+  /** It has an address of the world's too. */
+  readonly public: boolean;
   /** Decoded. */
   readonly userData: string;
   readonly nested: boolean;

@@ -25,6 +25,7 @@ export function readLaunch(parameters: Parameters, account: Account): Launch {
     subnet,
     groups: groupsOf(parameters, account, subnet),
     clientToken: parameters.text('ClientToken'),
+    public: parameters.flag('NetworkInterface.1.AssociatePublicIpAddress') ?? false,
     userData: userDataOf(parameters),
     nested: nestedOf(parameters, size),
     protectedFromTermination: parameters.flag('DisableApiTermination') ?? false,
@@ -48,8 +49,18 @@ export function imageOf(id: string, { images }: Account): Image {
   throw new CloudError('InvalidAMIID.NotFound', `The image id '[${id}]' does not exist`);
 }
 
+/** Named for the call, or for its first interface. */
+export function subnetIdOf(parameters: Parameters): string | undefined {
+  return parameters.text('SubnetId') ?? parameters.text('NetworkInterface.1.SubnetId');
+}
+
+/** Where a call wants its instance; undefined when it names no subnet that exists. */
+export function zoneOf(parameters: Parameters, { subnets }: Account): string | undefined {
+  return subnets.find(({ id }) => id === subnetIdOf(parameters))?.zone;
+}
+
 function subnetOf(parameters: Parameters, { subnets }: Account): Subnet {
-  const id = parameters.text('SubnetId') ?? parameters.text('NetworkInterface.1.SubnetId');
+  const id = subnetIdOf(parameters);
   if (id === undefined) {
     throw new CloudError(
       'MissingInput',
