@@ -10,6 +10,7 @@ export interface Call {
   /** Query and form parameters together. */
   readonly parameters: URLSearchParams;
   readonly body: string;
+  readonly authorization: string;
 }
 
 export interface Reply {
@@ -55,7 +56,9 @@ export class Wire {
     const { pathname, search } = new URL(request.url ?? '/', this.url);
     const isForm = request.headers['content-type']?.includes('form') ?? false;
     const parameters = new URLSearchParams(isForm ? body : search);
-    const call = { method: request.method ?? '', path: pathname, parameters, body };
+    const { method = '', headers } = request;
+    const { authorization = '' } = headers;
+    const call = { method, path: pathname, parameters, body, authorization };
     this.calls.push(call);
     return this.script(call);
   }

@@ -161,6 +161,30 @@ describe('a launch', () => {
     expect(await failureOf(launch())).toBeInstanceOf(AttemptSpent);
   });
 
+  test('is made in the role that the class names, which is assumed once', async () => {
+    vi.stubEnv('AWS_ENDPOINT_URL_STS', wire.url);
+    const Credentials = {
+      AccessKeyId: 'of-the-role',
+      SecretAccessKey: 's',
+      SessionToken: 't',
+      Expiration: '2999-01-01T00:00:00Z',
+    };
+    ec2({
+      AssumeRole: () => ({ AssumeRoleResult: { Credentials } }),
+      RunInstances: () => ({ instancesSet: [running('i-1')] }),
+    });
+    const inRole = nodeClass({ assumeRoleARN: 'arn:aws:iam::123456789012:role/machines' });
+    await launch({ nodeClass: inRole });
+    await launch({ nodeClass: inRole });
+
+    const [assumed, ...launches] = wire.calls;
+    expect(assumed?.parameters.get('RoleArn')).toBe('arn:aws:iam::123456789012:role/machines');
+    expect(launches.map(({ authorization }) => authorization)).toEqual([
+      expect.stringContaining('Credential=of-the-role/'),
+      expect.stringContaining('Credential=of-the-role/'),
+    ]);
+  });
+
   test('is given up with its signal', async () => {
     const aborted = AbortSignal.abort(new Error('shutting down'));
     await expect(cloud.launch(request, aborted)).rejects.toThrow('shutting down');

@@ -53,9 +53,9 @@ test('a batch that breaks fails its own orders, and the queue goes on', async ()
   });
 
   const failing = queue.add([wish('a')]);
-  const told = expect(failing).rejects.toThrow('broken');
+  failing.catch(() => {}); // looked at below
   await clock.forward(milliseconds(200));
-  await told;
+  await expect(failing).rejects.toThrow('broken');
   isBroken = false;
   const next = queue.add([wish('b')]);
   await clock.forward(milliseconds(200));
