@@ -5,13 +5,18 @@ import {
   type RunInstancesCommandInput,
   TerminateInstancesCommand,
 } from '@aws-sdk/client-ec2';
-import { describe, expect } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 
 import { hours, seconds } from '#schemas/time/clock.ts';
 
 import { delay, fault, lost, unheard } from '../wire/faults.ts';
 import { outOfCapacity } from './capacity.ts';
-import { test } from './testing/world.ts';
+import { withWorld, type World } from './testing/world.ts';
+
+const test = base.extend<{ world: World }>({
+  // oxlint-disable-next-line no-empty-pattern -- vitest reads the pattern to know what a fixture needs
+  world: async ({}, use) => withWorld(use),
+});
 
 describe('an instance', () => {
   test('is made as asked, runs, and ends; terminated ones stay listed for a while', async ({

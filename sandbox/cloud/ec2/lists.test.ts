@@ -8,11 +8,16 @@ import {
   paginateDescribeInstanceTypeOfferings,
   paginateDescribeInstanceTypes,
 } from '@aws-sdk/client-ec2';
-import { describe, expect } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 
 import { seconds } from '#schemas/time/clock.ts';
 
-import { test } from './testing/world.ts';
+import { withWorld, type World } from './testing/world.ts';
+
+const test = base.extend<{ world: World }>({
+  // oxlint-disable-next-line no-empty-pattern -- vitest reads the pattern to know what a fixture needs
+  world: async ({}, use) => withWorld(use),
+});
 
 describe('lists', () => {
   test('come in pages and by filter', async ({ world }) => {

@@ -5,7 +5,6 @@ import {
   RunInstancesCommand,
   type RunInstancesCommandInput,
 } from '@aws-sdk/client-ec2';
-import { test as base } from 'vitest';
 
 import { hours, seconds } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
@@ -63,20 +62,17 @@ export class World {
   }
 }
 
-/** A test with a world of its own. */
-export const test = base.extend<{ world: World }>({
-  // oxlint-disable-next-line no-empty-pattern -- vitest reads the pattern to know what a fixture needs
-  world: async ({}, use) => {
-    const world = new World();
-    await world.ec2.start();
-    world.sdk = new EC2Client({
-      region: 'eu-central-1',
-      endpoint: world.ec2.url,
-      credentials: { accessKeyId: 'sandbox', secretAccessKey: 'sandbox' },
-      maxAttempts: 1,
-    });
-    await use(world);
-    world.sdk.destroy();
-    await world.ec2.stop();
-  },
-});
+/** Runs `use` with a world of its own, for a test's fixture. */
+export async function withWorld(use: (world: World) => Promise<void>): Promise<void> {
+  const world = new World();
+  await world.ec2.start();
+  world.sdk = new EC2Client({
+    region: 'eu-central-1',
+    endpoint: world.ec2.url,
+    credentials: { accessKeyId: 'sandbox', secretAccessKey: 'sandbox' },
+    maxAttempts: 1,
+  });
+  await use(world);
+  world.sdk.destroy();
+  await world.ec2.stop();
+}
