@@ -14,6 +14,13 @@ export function toAmounts(list: Readonly<ResourceList>): Amounts {
   );
 }
 
+/** Canonical, in decimal units whatever they were before. */
+export function toList(amounts: Amounts): ResourceList {
+  return Object.fromEntries(
+    [...amounts].map(([name, amount]) => [name, Quantity.parse(`${amount}m`).toString()]),
+  );
+}
+
 export function plus(a: Amounts, b: Amounts): Amounts {
   return combine(a, b, (x, y) => x + y);
 }

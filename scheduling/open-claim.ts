@@ -1,9 +1,7 @@
-import type { ResourceList } from '#schemas/kubernetes/meta.ts';
 import { labels } from '#schemas/names.ts';
-import { Quantity } from '#schemas/quantity/quantity.ts';
 import { addResources } from '#schemas/quantity/resources.ts';
 
-import { minus, plus, type Amounts } from './amounts.ts';
+import { minus, plus, toList, type Amounts } from './amounts.ts';
 import type { Candidate, PodShape } from './pod-shape.ts';
 import { isRestricted, refusalText, unnamed } from './refusing.ts';
 import { conflictOf, intersect, toSelector, wellKnown, type Requirements } from './requirements.ts';
@@ -170,12 +168,6 @@ function leastDaemons([first, ...rest]: readonly Size[]): Amounts {
     );
   }
   return least;
-}
-
-function toList(amounts: Amounts): ResourceList {
-  return Object.fromEntries(
-    [...amounts].map(([name, amount]) => [name, Quantity.parse(`${amount}m`).toString()]),
-  );
 }
 
 /** Only what has a limit counts. */

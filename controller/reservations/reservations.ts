@@ -5,7 +5,11 @@
  * Each write carries the resourceVersion it was decided on; each answer without a write rests on a read of its own.
  * Asks that come while a write is under way share the next one.
  */
+import { once } from 'node:events';
+
 import { isAlreadyExists, isConflict, isNotFound } from '#kube/client/errors.ts';
+import { defaultBackOff, waitAfter } from '#kube/runtime/back-off.ts';
+import type { Runnable } from '#kube/runtime/reconciler.ts';
 import { nodeClaims, type NodeClaim, type NodePool } from '#schemas/karpenter/types.ts';
 import type { ConfigMap } from '#schemas/kubernetes/core.ts';
 import type { Live, ResourceList } from '#schemas/kubernetes/meta.ts';
@@ -44,7 +48,8 @@ interface Waiting {
 /** Others write the same ConfigMap only while two leaders overlap, so this many conflicts in a row mean trouble. */
 const attempts = 50;
 
-export class Reservations {
+export class Reservations implements Runnable {
+  readonly name = 'reservations';
   readonly #context: Context;
   /** The last page of each pool that was read or written here. */
   readonly #pages = new Map<string, Page>();
@@ -53,6 +58,25 @@ export class Reservations {
 
   constructor(context: Context) {
     this.#context = context;
+  }
+
+  /** Makes the ledgers right once, and keeps them so while it leads. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.follow(signal);
+    for (let failures = 1; !signal.aborted; failures++) {
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- until it has succeeded once
+        await this.rebuild(signal);
+        break;
+      } catch (error) {
+        const wait = waitAfter(failures, defaultBackOff, Math.random());
+        if (!signal.aborted)
+          this.#context.log.warn({ err: error }, 'reservations were not rebuilt');
+        // oxlint-disable-next-line no-await-in-loop
+        await this.#context.clock.sleep(wait, signal).catch(() => {});
+      }
+    }
+    if (!signal.aborted) await once(signal, 'abort');
   }
 
   /**
@@ -230,10 +254,10 @@ export class Reservations {
       this.#pages.set(pool, { ledger, configMap: after });
       if (isGone) this.#pages.delete(pool);
     } catch (error) {
-      if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return false;
+      if (isOutdated(error)) return false;
       throw error;
     }
-    this.#listeners.forEach((listener) => listener(pool));
+    if (!isSame(configMap, data)) this.#listeners.forEach((listener) => listener(pool));
     return true;
   }
 
@@ -251,8 +275,7 @@ export class Reservations {
   ): Promise<Live<ConfigMap> | undefined> {
     const { client, namespace } = this.#context;
     if (before) {
-      const isSame = JSON.stringify(before.data ?? {}) === JSON.stringify(data);
-      return isSame ? before : client.replace(configMaps, { ...before, data });
+      return isSame(before, data) ? before : client.replace(configMaps, { ...before, data });
     }
     if (Object.keys(data).length === 0) return undefined;
     const metadata = {
@@ -289,4 +312,13 @@ function poolOf({ metadata }: ConfigMap): string {
 
 function poolOfClaim({ metadata }: NodeClaim): string {
   return metadata?.labels?.[labels.nodePool] ?? '';
+}
+
+function isSame(configMap: ConfigMap | undefined, data: Record<string, string>): boolean {
+  return JSON.stringify(configMap?.data ?? {}) === JSON.stringify(data);
+}
+
+/** The ConfigMap is not what it was when the write was decided on. */
+function isOutdated(error: unknown): boolean {
+  return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
 }

@@ -1,0 +1,108 @@
+import type { EventRecorder } from '#kube/runtime/events.ts';
+import type { Plan, Refusal } from '#scheduling/solver.ts';
+import type { NodeClaim, NodePool } from '#schemas/karpenter/types.ts';
+import type { Pod } from '#schemas/kubernetes/core.ts';
+import type { Live } from '#schemas/kubernetes/meta.ts';
+import { keyText } from '#schemas/kubernetes/resource.ts';
+import { minutes } from '#schemas/time/clock.ts';
+
+import { limitText, type LimitState } from './limit-states.ts';
+import type { SkippedPool } from './pools-in-sight.ts';
+import { isAimed } from './provisionable.ts';
+
+/** An event may say 1024 characters. */
+const longest = 1000;
+
+/** Upstream's reasons where they mean the same. Source: Karpenter v1.15, pkg/events/reason.go. */
+export class ProvisioningEvents {
+  readonly #recorder: EventRecorder;
+
+  constructor(recorder: EventRecorder) {
+    this.#recorder = recorder;
+  }
+
+  /** On each Pod that has room somewhere: where. */
+  placed({ nominations }: Plan, pods: readonly Live<Pod>[]): void {
+    for (const pod of pods) {
+      const target = nominations.get(keyText(pod.metadata));
+      if (target !== undefined) this.#nominated(pod, `${target} has room for this Pod`);
+    }
+  }
+
+  /** On each Pod that a machine was asked for: for which it waits. */
+  waiting({ metadata }: Live<NodeClaim>, pods: readonly (Live<Pod> | undefined)[]): void {
+    const message = `waits for the machine of NodeClaim ${metadata.name}`;
+    for (const pod of pods) if (pod) this.#nominated(pod, message);
+  }
+
+  /** On the pool: the API server takes no NodeClaim that is made from it. */
+  notMade(pool: Live<NodePool>, error: unknown): void {
+    const because = error instanceof Error ? error.message : String(error);
+    this.#recorder.record({
+      object: pool,
+      type: 'Warning',
+      reason: 'FailedCreate',
+      message: `no NodeClaim could be made, it is tried again: ${because}`.slice(0, longest),
+      dedupeValues: [pool.metadata.name],
+      dedupeTimeout: minutes(5),
+    });
+  }
+
+  /** On each Pod that could be ours and found no place: why, pool by pool. Pods meant for others are left in peace. */
+  refused(
+    { unschedulable }: Plan,
+    pods: readonly Live<Pod>[],
+    skipped: readonly SkippedPool[],
+  ): void {
+    for (const pod of pods) {
+      const refusals = unschedulable.get(keyText(pod.metadata));
+      if (!refusals || !(isAimed(pod) || refusals.some(isNear))) continue;
+      this.#recorder.record({
+        object: pod,
+        type: 'Warning',
+        reason: 'FailedScheduling',
+        message: `${sentence(refusals, skipped)} (KPU342)`,
+        dedupeValues: [
+          pod.metadata.uid,
+          ...refusals.map(({ pool, reason }) => `${pool} ${reason}`),
+        ],
+        dedupeTimeout: minutes(5),
+      });
+    }
+  }
+
+  #nominated(pod: Live<Pod>, message: string): void {
+    const dedupeTimeout = minutes(5);
+    this.#recorder.record({
+      object: pod,
+      type: 'Normal',
+      reason: 'Nominated',
+      message,
+      dedupeTimeout,
+    });
+  }
+
+  limitReached(pool: Live<NodePool>, state: LimitState): void {
+    this.#recorder.record({
+      object: pool,
+      type: 'Warning',
+      reason: 'LimitReached',
+      message: limitText(pool.metadata.name, state),
+      dedupeTimeout: minutes(5),
+    });
+  }
+}
+
+/** The pool fits the Pod in kind and lacks only room. */
+function isNear({ reason }: Refusal): boolean {
+  return reason === 'Resources' || reason === 'NoOfferings' || reason === 'Limit';
+}
+
+function sentence(refusals: readonly Refusal[], skipped: readonly SkippedPool[]): string {
+  const reasons = [...refusals, ...skipped].map(
+    ({ pool, message }) => `NodePool ${pool}: ${message}`,
+  );
+  if (reasons.length === 0) return 'there is no NodePool for Unikraft machines';
+  const text = `no Unikraft machine for this Pod: ${reasons.join('; ')}`;
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+}

@@ -1,0 +1,99 @@
+import { isNotFound } from '#kube/client/errors.ts';
+import type { Metrics } from '#kube/metrics.ts';
+import type { PlannedClaim } from '#scheduling/solver.ts';
+import { nodeClaims, type NodeClaim, type NodePool } from '#schemas/karpenter/types.ts';
+import type { Live } from '#schemas/kubernetes/meta.ts';
+
+import type { Context } from '../context.ts';
+import type { Reservations } from '../reservations/reservations.ts';
+import { claimFor } from './claim-object.ts';
+import type { ProvisioningEvents } from './events.ts';
+import type { Nominations } from './nominations.ts';
+import { inParallel, rejectFirst } from './parallel.ts';
+
+type Made = (claim: Live<NodeClaim>, plan: PlannedClaim) => void;
+
+/** Writes at a time: enough for 200 claims in a second, few enough for the API server's fairness. */
+const width = 20;
+
+/**
+ * Turns planned machines into NodeClaims: the claim first, then its room in the pool's limits. A claim that finds no
+ * room is deleted before anything is launched for it.
+ */
+export class Launcher {
+  readonly #context: Context;
+  readonly #reservations: Reservations;
+  readonly #nominations: Nominations;
+  readonly #events: ProvisioningEvents;
+  readonly #metrics: Metrics;
+
+  constructor(
+    context: Context,
+    parts: {
+      reservations: Reservations;
+      nominations: Nominations;
+      events: ProvisioningEvents;
+      metrics: Metrics;
+    },
+  ) {
+    this.#context = context;
+    this.#reservations = parts.reservations;
+    this.#nominations = parts.nominations;
+    this.#events = parts.events;
+    this.#metrics = parts.metrics;
+  }
+
+  /**
+   * @param made  told of each claim as soon as it is there
+   * @throws the first failure, after all were tried; what was made stays
+   */
+  async launch(plans: readonly PlannedClaim[], made: Made): Promise<void> {
+    rejectFirst(await inParallel(plans, width, async (plan) => this.#launch(plan, made)));
+  }
+
+  async #launch(plan: PlannedClaim, made: Made): Promise<void> {
+    const pool = this.#context.caches.nodePools.get(plan.nodePool);
+    if (!pool) return;
+    const claim = await this.#create(plan, pool);
+    made(claim, plan);
+    this.#nominations.plan(claim.metadata.name, plan.pods);
+    this.#count(pool);
+    const facts = {
+      nodeClaim: claim.metadata.name,
+      nodePool: plan.nodePool,
+      pods: plan.pods.length,
+    };
+    this.#context.log.info(facts, 'made a NodeClaim');
+    await this.#reserve(claim, pool, plan);
+  }
+
+  async #create(plan: PlannedClaim, pool: Live<NodePool>): Promise<Live<NodeClaim>> {
+    const { client } = this.#context;
+    return client.create(nodeClaims, claimFor(plan, pool)).catch((error: unknown) => {
+      this.#events.notMade(pool, error);
+      throw error;
+    });
+  }
+
+  async #reserve(claim: Live<NodeClaim>, pool: Live<NodePool>, plan: PlannedClaim): Promise<void> {
+    const size = plan.instanceTypes[0]?.capacity ?? plan.requests;
+    const verdict = await this.#reservations.reserve(pool, claim, size);
+    if (verdict.granted) return;
+    const { name, uid } = claim.metadata;
+    this.#context.log.info({ nodeClaim: name, ...verdict }, 'the pool has no room, the claim goes');
+    await this.#nominations.forget(name);
+    await this.#context.client.delete(nodeClaims, { name }, { uid }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  }
+
+  #count({ metadata }: Live<NodePool>): void {
+    this.#metrics
+      .counter('karpenter_nodeclaims_created_total', 'NodeClaims made.', [
+        'reason',
+        'nodepool',
+        'min_values_relaxed',
+      ])
+      .inc({ reason: 'provisioned', nodepool: metadata.name, min_values_relaxed: 'false' });
+  }
+}

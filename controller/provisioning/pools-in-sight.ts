@@ -1,0 +1,99 @@
+import { getCondition } from '#kube/conditions.ts';
+import type { PoolInSight } from '#scheduling/solver.ts';
+import type { NodePool } from '#schemas/karpenter/types.ts';
+import type { Condition, Live, ResourceList } from '#schemas/kubernetes/meta.ts';
+import { labels } from '#schemas/names.ts';
+
+import type { Catalog, Offer } from '../catalog.ts';
+import type { Context } from '../context.ts';
+import { isOurs } from '../ours.ts';
+
+/** A pool that takes no part in this pass, and why. */
+export interface SkippedPool {
+  readonly pool: string;
+  readonly message: string;
+}
+
+export interface Supply {
+  readonly pools: readonly PoolInSight[];
+  readonly skipped: readonly SkippedPool[];
+  /** By name of the node class: what claims that are on their way will become. */
+  readonly offers: ReadonlyMap<string, Offer>;
+}
+
+/** What every Node of a node class carries beside its template's labels and its size; Kraftlet sets its own. */
+export function nodeLabels(nodeClass: string, offer: Offer | undefined): Record<string, string> {
+  const region = offer?.nodeClass.spec.aws?.region;
+  return {
+    [labels.nodeClass]: nodeClass,
+    [labels.virtualKubelet]: 'true',
+    [labels.nodeRole]: 'agent',
+    [labels.nodeType]: 'kubelet',
+    [labels.excludeFromLoadBalancers]: 'true',
+    ...(region === undefined ? {} : { [labels.region]: region }),
+  };
+}
+
+/**
+ * Pools of ours that may launch now: ready as their present generation was judged, not going, not static.
+ *
+ * @param remaining  a pool's limits less what is used or promised
+ */
+export async function supplyOf(
+  { caches, log }: Context,
+  catalog: Catalog,
+  signal: AbortSignal,
+  remaining: (pool: Live<NodePool>, offer: Offer) => ResourceList,
+): Promise<Supply> {
+  const ours = caches.nodePools.list().filter(isOurs);
+  const classes = new Set(ours.map(classOf));
+  const offers = new Map<string, Offer>();
+  const asked = [...classes].map(async (name) => {
+    const offer = await catalog.offer(name, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      log.warn({ nodeClass: name, err: error }, 'what the node class offers cannot be told now');
+    });
+    if (offer) offers.set(name, offer);
+  });
+  await Promise.all(asked);
+  const judged = ours
+    .filter(
+      ({ metadata, spec }) =>
+        metadata.deletionTimestamp === undefined && spec.replicas === undefined,
+    )
+    .map((pool) => ({ pool, offer: offers.get(classOf(pool)), reason: whyNot(pool, offers) }));
+  return {
+    offers,
+    pools: judged.flatMap(({ pool, offer, reason }) =>
+      offer && reason === undefined
+        ? [
+            {
+              pool,
+              instanceTypes: offer.instanceTypes,
+              remaining: remaining(pool, offer),
+              labels: nodeLabels(classOf(pool), offer),
+            },
+          ]
+        : [],
+    ),
+    skipped: judged.flatMap(({ pool, reason }) =>
+      reason === undefined ? [] : [{ pool: pool.metadata.name, message: reason }],
+    ),
+  };
+}
+
+function whyNot(pool: Live<NodePool>, offers: ReadonlyMap<string, Offer>): string | undefined {
+  const nodeClass = classOf(pool);
+  const ready = getCondition(pool.status?.conditions, 'Ready');
+  if (!ready || isStale(ready, pool)) return 'its readiness is not known yet';
+  if (ready.status !== 'True') return `it is not ready: ${ready.message || ready.status}`;
+  return offers.has(nodeClass)
+    ? undefined
+    : `UnikraftNodeClass ${nodeClass} has nothing to launch now`;
+}
+
+function isStale({ observedGeneration = 0 }: Condition, { metadata }: Live<NodePool>): boolean {
+  return observedGeneration < (metadata.generation ?? 0);
+}
+
+const classOf = (pool: NodePool): string => pool.spec.template.spec.nodeClassRef.name;

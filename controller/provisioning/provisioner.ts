@@ -1,0 +1,174 @@
+import type { Metrics } from '#kube/metrics.ts';
+/**
+ * From Pods that kube-scheduler gave up to NodeClaims.
+ *
+ * Level-driven: each pass looks at every pending Pod anew, from the caches, and passes repeat while any is pending.
+ * A Pod that a claim is on its way for is left out of the pass and counted as that claim's load; after a restart,
+ * when nobody remembers, it is planned onto the same claim again.
+ */
+import { waitAfter, defaultBackOff } from '#kube/runtime/back-off.ts';
+import type { Runnable } from '#kube/runtime/reconciler.ts';
+import { firstSolver } from '#scheduling/first-solver.ts';
+import type { Plan, Problem, Solve } from '#scheduling/solver.ts';
+import type { Pod } from '#schemas/kubernetes/core.ts';
+import type { Live } from '#schemas/kubernetes/meta.ts';
+import { seconds, type Duration } from '#schemas/time/clock.ts';
+
+import type { Catalog } from '../catalog.ts';
+import type { Context } from '../context.ts';
+import type { Reservations } from '../reservations/reservations.ts';
+import { Batcher, type BatchWindow } from './batcher.ts';
+import { ClaimsInSight } from './claims-in-sight.ts';
+import { ProvisioningEvents } from './events.ts';
+import { Launcher } from './launcher.ts';
+import type { LimitStates } from './limit-states.ts';
+import { limitsNow } from './limits-now.ts';
+import { ProvisioningMetrics } from './metrics.ts';
+import { NodesInSight } from './nodes-in-sight.ts';
+import type { Nominations } from './nominations.ts';
+import { PlanUpkeep } from './plan-upkeep.ts';
+import { supplyOf, type Supply } from './pools-in-sight.ts';
+import { isProvisionable } from './provisionable.ts';
+import { subscribeTriggers } from './triggers.ts';
+
+export interface ProvisionerParts {
+  readonly catalog: Catalog;
+  readonly reservations: Reservations;
+  readonly nominations: Nominations;
+  readonly limits: LimitStates;
+  readonly batch: BatchWindow;
+  readonly metrics: Metrics;
+  readonly solve?: Solve;
+}
+
+/** A Pod that stays pending is looked at again so often, whether or not anything changed. */
+const again: Duration = seconds(10);
+
+export class Provisioner implements Runnable {
+  readonly name = 'provisioner';
+  readonly #context: Context;
+  readonly #parts: ProvisionerParts;
+  readonly #batcher: Batcher;
+  readonly #claims: ClaimsInSight;
+  readonly #nodes: NodesInSight;
+  readonly #launcher: Launcher;
+  readonly #upkeep: PlanUpkeep;
+  readonly #events: ProvisioningEvents;
+  readonly #metrics: ProvisioningMetrics;
+  #failures = 0;
+  #cancelAgain: () => void = () => {};
+
+  constructor(context: Context, parts: ProvisionerParts) {
+    this.#context = context;
+    this.#parts = parts;
+    this.#batcher = new Batcher(context.clock, parts.batch);
+    this.#claims = new ClaimsInSight(context);
+    this.#nodes = new NodesInSight(context, parts.nominations);
+    this.#events = new ProvisioningEvents(context.recorder);
+    this.#launcher = new Launcher(context, { ...parts, events: this.#events });
+    this.#upkeep = new PlanUpkeep(context, parts.nominations, this.#claims, parts.batch.max);
+    this.#metrics = new ProvisioningMetrics(parts.metrics, context.clock);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { caches } = this.#context;
+    await Promise.all(Object.values(caches).map((cache) => cache.whenSynced(signal)));
+    subscribeTriggers(
+      this.#context,
+      this.#parts.reservations,
+      {
+        trigger: (key) => this.#batcher.trigger(key),
+        isPending: (pod) => this.#isPending(pod),
+        claimGone: (name) => this.#claims.gone(name),
+      },
+      signal,
+    );
+    this.#batcher.trigger('start');
+    while (!signal.aborted) {
+      // oxlint-disable-next-line no-await-in-loop -- one pass after the other is the point
+      await this.#round(signal).catch((error: unknown) => this.#failed(error, signal));
+    }
+  }
+
+  /** One pass: also for tests that want one without its window. */
+  async pass(signal: AbortSignal): Promise<void> {
+    const { nominations, reservations, catalog } = this.#parts;
+    await this.#upkeep.run();
+    const pods = this.#context.caches.pods.list().filter((pod) => this.#isPending(pod));
+    const waiting = pods.filter(
+      ({ metadata }) => !nominations.claimOf(`${metadata.namespace}/${metadata.name}`),
+    );
+    const claims = this.#claims.list();
+    const supply = await supplyOf(this.#context, catalog, signal, (pool, offer) =>
+      this.#claims.remaining(pool, reservations, offer),
+    );
+    const { daemonSets } = this.#context.caches;
+    const nodes = waiting.length > 0 ? this.#nodes.list(claims, supply.offers) : [];
+    const plan = this.#solve({
+      pods: waiting,
+      nodes,
+      pools: supply.pools,
+      daemonSets: daemonSets.list(),
+    });
+    this.#tell(plan, waiting, supply);
+    this.#cancelAgain();
+    if (pods.length > 0) this.#lookAgain();
+    await this.#carryOut(plan, signal);
+  }
+
+  #lookAgain(): void {
+    this.#cancelAgain = this.#context.clock.after(again, () => this.#batcher.trigger('again'));
+  }
+
+  async #round(signal: AbortSignal): Promise<void> {
+    await this.#batcher.next(signal);
+    await this.pass(signal);
+    this.#failures = 0;
+  }
+
+  #solve(problem: Problem): Plan {
+    const solve = this.#parts.solve ?? firstSolver;
+    return this.#metrics.timed(() => solve(problem));
+  }
+
+  /** Pods that have room on a claim that is coming wait for it; those with room on an open node are the scheduler's. */
+  async #carryOut({ claims, nominations }: Plan, signal: AbortSignal): Promise<void> {
+    for (const [pod, target] of nominations) {
+      if (this.#claims.get(target)) this.#parts.nominations.plan(target, [pod]);
+    }
+    signal.throwIfAborted();
+    await this.#launcher.launch(claims, (claim, planned) => {
+      this.#claims.made(claim);
+      this.#events.waiting(
+        claim,
+        planned.pods.map((key) => this.#context.caches.pods.get(key)),
+      );
+    });
+  }
+
+  #tell(plan: Plan, pods: readonly Live<Pod>[], supply: Supply): void {
+    this.#metrics.decided(plan, pods);
+    this.#events.placed(plan, pods);
+    this.#events.refused(plan, pods, supply.skipped);
+    for (const [pool, state] of limitsNow(supply.pools, plan, this.#parts.reservations)) {
+      const isNew = this.#parts.limits.set(pool.metadata.name, state);
+      if (isNew && state) this.#events.limitReached(pool, state);
+    }
+  }
+
+  #isPending(pod: Pod): boolean {
+    return isProvisionable(pod, (name) => this.#context.caches.nodes.get(name) !== undefined);
+  }
+
+  async #failed(error: unknown, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    this.#failures += 1;
+    const wait = waitAfter(this.#failures, defaultBackOff, Math.random());
+    this.#context.log.error(
+      { err: error, failures: this.#failures, retryInMs: Math.round(wait) },
+      'pass failed',
+    );
+    this.#batcher.trigger('failed');
+    await this.#context.clock.sleep(wait, signal).catch(() => {});
+  }
+}
