@@ -10,6 +10,12 @@ import { type KraftletNode, kraftletNodes, nodeOf, type PlatformFacts, statusOf 
 import type { PlatformClient } from './platform-client.ts';
 import type { KraftletSettings } from './settings.ts';
 
+/** A Node that is there, and what its platform had when it joined. */
+export interface Joined {
+  readonly node: Live<KraftletNode>;
+  readonly quotas: PlatformFacts['quotas'];
+}
+
 /**
  * Makes the Node and keeps it alive. It may create and read its Node and write its status, no more: a Node that
  * somebody deletes while Kraftlet runs stays away until Kraftlet starts anew.
@@ -36,14 +42,14 @@ export class Heartbeat {
   }
 
   /** The Node, made if there is none. Throws while the platform shows no quotas: there is nothing to advertise. */
-  async join(): Promise<Live<KraftletNode>> {
+  async join(): Promise<Joined> {
     const quotas = await this.#platform.quotas();
     const facts = { reachable: true, healthy: await this.#platform.isHealthy(), quotas };
     const present = await this.#existing();
-    if (present) return present;
-    const node = nodeOf(this.#settings, facts, this.#clock.stamp());
+    if (present) return { node: present, quotas };
     this.#log.info({ node: this.#settings.nodeName }, 'creating the Node');
-    return this.#client.create(kraftletNodes, node);
+    const node = nodeOf(this.#settings, facts, this.#clock.stamp());
+    return { node: await this.#client.create(kraftletNodes, node), quotas };
   }
 
   async #existing(): Promise<Live<KraftletNode> | undefined> {

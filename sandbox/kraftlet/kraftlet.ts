@@ -3,12 +3,11 @@ import type { KubeClient } from '#kube/client/client.ts';
 import type { Logger } from '#kube/log.ts';
 import { Controller, watch } from '#kube/runtime/controller.ts';
 import type { Runnable } from '#kube/runtime/reconciler.ts';
-import type { Live } from '#schemas/kubernetes/meta.ts';
 import { pods } from '#schemas/kubernetes/resource.ts';
 import { type Clock, type Duration, seconds } from '#schemas/time/clock.ts';
 
-import { Heartbeat } from './heartbeat.ts';
-import type { KraftletNode, PlatformFacts } from './node.ts';
+import { Heartbeat, type Joined } from './heartbeat.ts';
+import type { PlatformFacts } from './node.ts';
 import { PlatformClient } from './platform-client.ts';
 import { Pods } from './pods.ts';
 import type { KraftletSettings } from './settings.ts';
@@ -51,8 +50,8 @@ export class Kraftlet implements Runnable {
     };
     try {
       const heartbeat = new Heartbeat(parts);
-      const node = await this.#join(heartbeat, signal);
-      if (!node) return;
+      const joined = await this.#join(heartbeat, signal);
+      if (!joined) return;
       const bound = new SharedInformer(this.#client, pods, {
         clock: this.#clock,
         log: this.#log,
@@ -67,8 +66,8 @@ export class Kraftlet implements Runnable {
         watches: [watch(bound)],
       });
       await Promise.all([
-        this.#every(leaseInterval, async () => heartbeat.renew(node), signal),
-        this.#reports(heartbeat, await platform.quotas(), signal),
+        this.#every(leaseInterval, async () => heartbeat.renew(joined.node), signal),
+        this.#reports(heartbeat, joined.quotas, signal),
         bound.run(signal),
         controller.run(signal),
       ]);
@@ -78,15 +77,15 @@ export class Kraftlet implements Runnable {
   }
 
   /** Tries until it is in; undefined when the signal comes first. */
-  async #join(heartbeat: Heartbeat, signal: AbortSignal): Promise<Live<KraftletNode> | undefined> {
-    let node: Live<KraftletNode> | undefined;
+  async #join(heartbeat: Heartbeat, signal: AbortSignal): Promise<Joined | undefined> {
+    let joined: Joined | undefined;
     const tried = new AbortController();
     const join = async (): Promise<void> => {
-      node = await heartbeat.join();
+      joined = await heartbeat.join();
       tried.abort();
     };
     await this.#every(joinInterval, join, AbortSignal.any([signal, tried.signal]));
-    return node;
+    return joined;
   }
 
   async #reports(

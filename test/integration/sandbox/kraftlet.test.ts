@@ -13,6 +13,7 @@ import { UndiciKubeClient } from '#kube/client/undici-client.ts';
 import { silentLogger } from '#kube/log.ts';
 import { HelmBinary } from '#machine/kraftlet/helm.ts';
 import { ControlPlane } from '#sandbox/control-plane/control-plane.ts';
+import { HostNode } from '#sandbox/host-node/host-node.ts';
 import { Kraftlet } from '#sandbox/kraftlet/kraftlet.ts';
 import { PlatformClient } from '#sandbox/kraftlet/platform-client.ts';
 import { type KraftletSettings, readSettings } from '#sandbox/kraftlet/settings.ts';
@@ -21,7 +22,7 @@ import { applyAll } from '#sandbox/manifests/apply.ts';
 import { Run } from '#sandbox/processes/run.ts';
 import type { Container, Pod, Secret, StatefulSet } from '#schemas/kubernetes/core.ts';
 import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
-import { leases, namespaces, nodes, pods } from '#schemas/kubernetes/resource.ts';
+import { leases, namespaces, nodes, pods, statefulSets } from '#schemas/kubernetes/resource.ts';
 import { finalizers, labels } from '#schemas/names.ts';
 import { milliseconds } from '#schemas/time/clock.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
@@ -82,11 +83,11 @@ function startKraftlet(): () => Promise<void> {
   };
 }
 
-async function render(): Promise<KubeObject[]> {
+async function render(name = release): Promise<KubeObject[]> {
   const values = {
     ukc: { metro: machine.url, token: machine.token },
     node: {
-      name: release,
+      name,
       providerId: providerID,
       labels: { [labels.zone]: zone },
       taint: { enable: true, key: 'karpenter.sh/unregistered', value: '', effect: 'NoExecute' },
@@ -98,7 +99,7 @@ async function render(): Promise<KubeObject[]> {
       },
     },
   };
-  const rendering = { release, chart, version: undefined, namespace, values };
+  const rendering = { release: name, chart, version: undefined, namespace, values };
   const helm = new HelmBinary(inject('tools').helm);
   const manifest = await helm.template(rendering, new AbortController().signal);
   return parseAllDocuments(manifest).map((document) => document.toJS() as KubeObject);
@@ -236,4 +237,27 @@ test('Pods of an earlier start are taken over, not started twice', async () => {
   expect(await platform.guests()).toHaveLength(2);
   await remove('next');
   await remove('kept');
+});
+
+test('as a process, by the StatefulSet of its chart', async () => {
+  const kraftlet = {
+    command: [process.execPath, fileURLToPath(import.meta.resolve('#sandbox/kraftlet/main.ts'))],
+    env: { SANDBOX_DNS: machine.dnsServer },
+  };
+  const programs = { 'ghcr.io/unikraft-cloud/kraftlet': kraftlet };
+  const host = await HostNode.start({ plane, run, programs });
+  const name = 'web-2';
+  await applyAll(plane.admin, (await render(name)) as never);
+
+  const node = await vi.waitFor(async () => plane.admin.get(nodes, { name }), within);
+  expect(node.status?.capacity).toMatchObject({ cpu: '8', memory: '4Gi', pods: '3' });
+  const running = (): string[] => run.processes.map((process) => process.name);
+  expect(running()).toContain(`${namespace}_${name}-0_kraftlet`);
+
+  await plane.admin.delete(statefulSets, { namespace, name });
+  await vi.waitFor(
+    () => expect(running()).not.toContain(`${namespace}_${name}-0_kraftlet`),
+    within,
+  );
+  await host.stop();
 });
