@@ -9,7 +9,7 @@ import type { Metrics } from '#kube/metrics.ts';
 import { waitAfter, defaultBackOff } from '#kube/runtime/back-off.ts';
 import type { Runnable } from '#kube/runtime/reconciler.ts';
 import { firstSolver } from '#scheduling/first-solver.ts';
-import type { Plan, Problem, Solve } from '#scheduling/solver.ts';
+import type { NodeInSight, Plan, Problem, Solve } from '#scheduling/solver.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { seconds, type Duration } from '#schemas/time/clock.ts';
@@ -113,7 +113,9 @@ export class Provisioner implements Runnable {
     this.#tell(plan, waiting, supply);
     this.#cancelAgain();
     if (pods.length > 0) this.#lookAgain();
-    await this.#carryOut(plan, signal);
+    for (const [pod, claimName] of onTheWay(plan, nodes)) nominations.plan(claimName, [pod]);
+    signal.throwIfAborted();
+    await this.#carryOut(plan);
   }
 
   #lookAgain(): void {
@@ -131,12 +133,7 @@ export class Provisioner implements Runnable {
     return this.#metrics.timed(() => solve(problem));
   }
 
-  /** Pods that have room on a claim that is coming wait for it; those with room on an open node are the scheduler's. */
-  async #carryOut({ claims, nominations }: Plan, signal: AbortSignal): Promise<void> {
-    for (const [pod, target] of nominations) {
-      if (this.#claims.get(target)) this.#parts.nominations.plan(target, [pod]);
-    }
-    signal.throwIfAborted();
+  async #carryOut({ claims }: Plan): Promise<void> {
     await this.#launcher.launch(claims, (claim, planned) => {
       this.#claims.made(claim);
       this.#events.waiting(
@@ -171,4 +168,13 @@ export class Provisioner implements Runnable {
     this.#batcher.trigger('failed');
     await this.#context.clock.sleep(wait, signal).catch(() => {});
   }
+}
+
+/** Pods with room on a machine that is coming wait for it; those with room on an open Node are the scheduler's. */
+function onTheWay(
+  { nominations }: Plan,
+  nodes: readonly NodeInSight[],
+): (readonly [pod: string, claimName: string])[] {
+  const coming = new Set(nodes.filter(({ kind }) => kind === 'claim').map(({ name }) => name));
+  return [...nominations].filter(([, target]) => coming.has(target));
 }

@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { size } from '#scheduling/testing/build.ts';
+import { nodeClaims, type NodeClaim } from '#schemas/karpenter/types.ts';
+import type { Node } from '#schemas/kubernetes/core.ts';
+import type { Live } from '#schemas/kubernetes/meta.ts';
+import { daemonSets, nodes, pods } from '#schemas/kubernetes/resource.ts';
+import { labels, taints } from '#schemas/names.ts';
+
+import type { Offer } from '../catalog.ts';
+import { NodesInSight } from './nodes-in-sight.ts';
+import { Nominations } from './nominations.ts';
+import { nodeClassRef, World } from './testing/world.ts';
+
+let world: World;
+let nominations: Nominations;
+beforeEach(() => {
+  world = new World();
+  nominations = new Nominations(world.context);
+});
+afterEach(() => world.end());
+
+const offer = { instanceTypes: [size(2), size(4), size(8)], nodeClass: { spec: {} } };
+const inSight = () =>
+  new NodesInSight(world.context, nominations).list(
+    world.claims,
+    new Map([['default', offer as unknown as Offer]]),
+  );
+
+function seedClaim(name: string, parts: Partial<NodeClaim['spec']> = {}): Live<NodeClaim> {
+  const sizes = { key: labels.instanceType, operator: 'In' as const, values: ['m.4', 'm.8'] };
+  return world.client.seed(nodeClaims, {
+    metadata: { name, labels: { [labels.nodePool]: 'web' } },
+    spec: { nodeClassRef, requirements: [sizes], ...parts },
+  });
+}
+
+function seedHost(name: string, parts: Partial<Node> = {}): void {
+  const ready = { type: 'Ready', status: 'True' as const };
+  const status = { allocatable: { cpu: '8', memory: '32Gi', pods: '110' }, conditions: [ready] };
+  world.client.seed(nodes, { metadata: { name }, status, ...parts });
+}
+
+describe('Nodes that are there', () => {
+  test('of others count with what their Pods take, ended ones aside', () => {
+    seedHost('host');
+    const on = { spec: { nodeName: 'host' } };
+    world.seedPod('a', { cpu: '2' }, on);
+    world.seedPod('done', { cpu: '4' }, { ...on, status: { phase: 'Succeeded' } });
+    expect(inSight()).toMatchObject([
+      { name: 'host', kind: 'node', requested: { cpu: '2', pods: '1' }, empty: false },
+    ]);
+  });
+
+  test('that take nobody are left out: cordoned, going, not ready, or ours without a claim', () => {
+    seedHost('cordoned', { spec: { unschedulable: true } });
+    seedHost('going', { metadata: { name: 'going', deletionTimestamp: world.clock.stamp() } });
+    seedHost('sick', { status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } });
+    seedHost('orphan', { metadata: { name: 'orphan', labels: { [labels.nodeClass]: 'default' } } });
+    expect(inSight()).toEqual([]);
+  });
+
+  test('keep room for DaemonSets that are still to come, once', () => {
+    seedHost('host');
+    const containers = [{ name: 'agent', resources: { requests: { cpu: '1' } } }];
+    world.client.seed(daemonSets, {
+      metadata: { name: 'agent' },
+      spec: { template: { spec: { containers } } },
+    });
+    expect(inSight()).toMatchObject([{ requested: { cpu: '1', pods: '1' }, empty: true }]);
+
+    world.client.seed(pods, {
+      metadata: {
+        name: 'agent-1',
+        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: 'u' }],
+      },
+      spec: { containers, nodeName: 'host' },
+    });
+    expect(inSight()).toMatchObject([{ requested: { cpu: '1', pods: '1' }, empty: true }]);
+  });
+});
+
+describe('machines on their way', () => {
+  test('are the least of what they may become, less what waits for them', () => {
+    seedClaim('web-1');
+    nominations.plan('web-1', [world.seedPod('a', { cpu: '1' })]);
+    expect(inSight()).toMatchObject([
+      {
+        name: 'web-1',
+        kind: 'claim',
+        taints: [taints.kraftlet],
+        allocatable: { cpu: '4', memory: '16Gi' },
+        requested: { cpu: '1', pods: '1' },
+        labels: { [labels.virtualKubelet]: 'true', [labels.nodeClass]: 'default' },
+      },
+    ]);
+  });
+
+  test('are the size that was chosen for them, then what they said of themselves', () => {
+    const claim = seedClaim('web-1');
+    const chosen = { ...claim.metadata.labels, [labels.instanceType]: 'm.8' };
+    const stamped = world.client.seed(nodeClaims, {
+      ...claim,
+      metadata: { ...claim.metadata, labels: chosen },
+    });
+    expect(inSight()).toMatchObject([{ allocatable: { cpu: '8' } }]);
+    world.client.seed(nodeClaims, { ...stamped, status: { capacity: { cpu: '7' } } });
+    expect(inSight()).toMatchObject([{ allocatable: { cpu: '7' } }]);
+  });
+
+  test('become Nodes when they are registered, without the taints of a start, zeros filled in', () => {
+    const startup = { key: 'cni', effect: 'NoSchedule' } as const;
+    const claim = seedClaim('web-1', { startupTaints: [startup] });
+    const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' } as const;
+    world.seedNode(claim, { taints: [taints.kraftlet, startup, notReady] });
+    world.becomes(claim, 'Launched');
+    expect(inSight()).toMatchObject([{ name: 'web-1', kind: 'claim' }]);
+
+    world.becomes(claim, 'Launched', 'Registered');
+    expect(inSight()).toMatchObject([
+      { kind: 'node', taints: [taints.kraftlet], allocatable: { cpu: '4' } },
+    ]);
+
+    world.becomes(claim, 'Launched', 'Registered', 'Initialized');
+    expect(inSight()).toMatchObject([
+      { kind: 'node', taints: [taints.kraftlet, startup, notReady] },
+    ]);
+  });
+
+  test('that are leaving count for nothing, with their Nodes', () => {
+    const claim = seedClaim('web-1');
+    world.seedNode(claim);
+    world.becomes(claim, 'Registered', 'Initialized', 'InstanceTerminating');
+    seedClaim('web-2');
+    world.client.seed(nodeClaims, {
+      ...world.client.peek(nodeClaims, { name: 'web-2' })!,
+      metadata: { name: 'web-2', deletionTimestamp: world.clock.stamp(), finalizers: ['x'] },
+    });
+    expect(inSight()).toEqual([]);
+  });
+});

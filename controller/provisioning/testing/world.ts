@@ -1,0 +1,125 @@
+import { Metrics } from '#kube/metrics.ts';
+import type { EventNote } from '#kube/runtime/events.ts';
+import { size } from '#scheduling/testing/build.ts';
+import { nodeClaims, nodePools, type NodeClaim, type NodePool } from '#schemas/karpenter/types.ts';
+import type { Node, Pod } from '#schemas/kubernetes/core.ts';
+import type { Condition, Live, ResourceList } from '#schemas/kubernetes/meta.ts';
+import { nodes, pods } from '#schemas/kubernetes/resource.ts';
+import { group, labels, nodeClassKind, taints } from '#schemas/names.ts';
+import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
+import { seconds } from '#schemas/time/clock.ts';
+
+import type { Catalog } from '../../catalog.ts';
+import { Reservations } from '../../reservations/reservations.ts';
+import { memoryContext } from '../../testing/context.ts';
+import { LimitStates } from '../limit-states.ts';
+import { Nominations } from '../nominations.ts';
+import { Provisioner } from '../provisioner.ts';
+
+export const nodeClassRef = { group, kind: nodeClassKind, name: 'default' };
+const resolved = { nodeClass: 'default', spec: { aws: { region: 'eu-1' } } } as ResolvedNodeClass;
+const offer = {
+  revision: 'default-1',
+  nodeClass: resolved,
+  instanceTypes: [size(2), size(4), size(8)],
+};
+
+/** A cluster in memory with the provisioner in it; sizes of 2, 4 and 8 vCPUs are on sale. */
+export class World {
+  readonly context;
+  readonly client;
+  readonly clock;
+  readonly caches;
+  readonly notes: readonly EventNote[];
+  readonly #running: AbortController[] = [];
+
+  constructor() {
+    const { context, client, clock, caches, notes } = memoryContext();
+    this.context = context;
+    this.client = client;
+    this.clock = clock;
+    this.caches = caches;
+    this.notes = notes;
+  }
+
+  /** A controller as after a start of its process: it remembers nothing. */
+  start() {
+    const reservations = new Reservations(this.context);
+    const nominations = new Nominations(this.context);
+    const limits = new LimitStates();
+    const catalog: Catalog = { offer: async () => Promise.resolve(offer) };
+    const batch = { idle: seconds(1), max: seconds(10) };
+    const metrics = new Metrics();
+    const parts = { catalog, reservations, nominations, limits, batch, metrics };
+    const provisioner = new Provisioner(this.context, parts);
+    const life = new AbortController();
+    this.#running.push(life);
+    void reservations.run(life.signal);
+    void provisioner.run(life.signal);
+    return { nominations, reservations, limits, kill: () => life.abort() };
+  }
+
+  end(): void {
+    this.#running.forEach((life) => life.abort());
+  }
+
+  isTrue(type: string, observedGeneration = 1): Condition {
+    return { type, status: 'True', observedGeneration, lastTransitionTime: this.clock.stamp() };
+  }
+
+  seedPool(name: string, limits?: ResourceList): Live<NodePool> {
+    const template = {
+      metadata: { labels: { team: 'shop' } },
+      spec: { nodeClassRef, requirements: [], expireAfter: '720h' },
+    };
+    const spec = { template, ...(limits ? { limits } : {}) };
+    const status = { conditions: [this.isTrue('Ready')] };
+    return this.client.seed(nodePools, { metadata: { name }, spec, status });
+  }
+
+  /** A Pod that tolerates Kraftlet's taint and that kube-scheduler found no node for. */
+  seedPod(
+    name: string,
+    requests: ResourceList = { cpu: '1' },
+    parts: { spec?: Partial<Pod['spec']>; status?: Pod['status'] } = {},
+  ): string {
+    const spec = {
+      containers: [{ name: 'app', resources: { requests } }],
+      tolerations: [{ key: taints.kraftlet.key, operator: 'Exists' as const }],
+      ...parts.spec,
+    };
+    const verdict = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' } as const;
+    const status = { conditions: [verdict], ...parts.status };
+    this.client.seed(pods, { metadata: { namespace: 'shop', name }, spec, status });
+    return `shop/${name}`;
+  }
+
+  /** The Node of a claim, with 4 vCPUs. */
+  seedNode(claim: Live<NodeClaim>, parts: Partial<Node['spec']> = {}): void {
+    const { name } = claim.metadata;
+    this.client.seed(nodes, {
+      metadata: { name, labels: { ...claim.metadata.labels, [labels.virtualKubelet]: 'true' } },
+      spec: { providerID: `x/${name}`, taints: [taints.kraftlet], ...parts },
+      status: {
+        allocatable: { cpu: '4', memory: '16Gi', pods: '100' },
+        conditions: [this.isTrue('Ready')],
+      },
+    });
+  }
+
+  /** The claim as its machine comes to be. */
+  becomes(claim: Live<NodeClaim>, ...types: string[]): void {
+    const { name } = claim.metadata;
+    const conditions = types.map((type) => this.isTrue(type));
+    const status = { nodeName: name, providerID: `x/${name}`, conditions };
+    this.client.seed(nodeClaims, { ...claim, status });
+  }
+
+  get claims(): Live<NodeClaim>[] {
+    return this.client.all(nodeClaims);
+  }
+
+  notesOf(reason: string): EventNote[] {
+    return this.notes.filter((note) => note.reason === reason);
+  }
+}
