@@ -31,7 +31,7 @@ import {
 } from './ledger.ts';
 import { configMapName, poolAnnotation, poolToken, reservationsLabel } from './names.ts';
 
-export type { Denied, Granted, Verdict } from './ledger.ts';
+export type { Verdict } from './ledger.ts';
 
 /** A ledger with the ConfigMap that it was read from; undefined while there is none. */
 interface Page {
