@@ -69,7 +69,7 @@ export async function check(
   const invalid = validate(nodeClass);
   if (invalid) return { good: [], troubles: [invalid] };
   const subject = { nodeClass, spec: staticPart(nodeClass.spec), pinned };
-  const ask = asking(subject, world.lookups);
+  const ask = asking(subject, world.lookups, signal);
   const { clouds, secrets, releases } = world;
   const { spec } = subject;
   const [placement, zone, ...rest] = await Promise.all([
@@ -116,7 +116,7 @@ interface Answered<T> {
   readonly trouble?: Trouble;
 }
 
-function asking({ nodeClass, spec }: Subject, lookups: Lookups) {
+function asking({ nodeClass, spec }: Subject, lookups: Lookups, signal: AbortSignal) {
   const { uid } = nodeClass.metadata;
   const hash = specHash(spec);
   lookups.keepOnly(uid, hash);
@@ -124,6 +124,7 @@ function asking({ nodeClass, spec }: Subject, lookups: Lookups) {
     try {
       return { aspect, value: await lookups.ask(uid, `${hash} ${name}`, pace, look) };
     } catch (error) {
+      signal.throwIfAborted(); // the end of the process is no news about a node class
       return { aspect, trouble: troubleOf(error, aspect) };
     }
   };

@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { NodeClassError, Throttled, Unauthorized } from '#machine/errors.ts';
-import { nodePools } from '#schemas/karpenter/types.ts';
+import { nodeClaims, nodePools } from '#schemas/karpenter/types.ts';
 import { secrets } from '#schemas/kubernetes/resource.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
 import { NodePoolController } from '../nodepool/controller.ts';
 import { imageNotFound, NodeClassWorld } from '../testing/node-class-world.ts';
-import { nodePool } from '../testing/objects.ts';
+import { nodeClaim, nodePool } from '../testing/objects.ts';
+import { unavailable } from '../testing/refusals.ts';
 
 let world: NodeClassWorld;
 
@@ -221,6 +222,40 @@ test('a cloud that is busy from the start leaves it open, with the reason', asyn
   await world.apply();
   expect(world.condition('Ready')).toMatchObject({ status: 'Unknown', reason: 'Throttled' });
   expect(world.condition('Stalled')?.status).toBe('False');
+});
+
+test('a failure that nobody has told apart is shown, and passes', async () => {
+  world.clouds.failures.resolve = new TypeError('socket of undefined');
+  await world.apply();
+  expect(world.condition('CredentialsReady')).toMatchObject({
+    status: 'Unknown',
+    reason: 'UnexpectedError',
+    message: 'TypeError: socket of undefined',
+  });
+  delete world.clouds.failures.resolve;
+  await world.forwardAndLook(seconds(5));
+  expect(world.condition('Ready')?.status).toBe('True');
+});
+
+test('an API server that fails leaves the status as it is, and the queue tries again', async () => {
+  await world.apply();
+  const before = world.status;
+  await world.clock.forward(minutes(5));
+  world.client.fail(({ plural }) => plural === 'secrets', unavailable());
+  await expect(world.look()).rejects.toThrow('unable to handle');
+  expect(world.status).toEqual(before);
+  await world.forwardAndLook(seconds(5));
+  expect(world.condition('Ready')?.status).toBe('True');
+});
+
+test('machines are counted, and written once a second', async () => {
+  await world.apply();
+  world.client.seed(nodeClaims, nodeClaim('web-1'));
+  await world.look();
+  expect(world.status.machines).toBe(0);
+  world.client.seed(nodeClaims, nodeClaim('web-2'));
+  await world.forwardAndLook(seconds(1));
+  expect(world.status.machines).toBe(2);
 });
 
 describe('observedGeneration', () => {

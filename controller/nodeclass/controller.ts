@@ -5,15 +5,20 @@ import type { KraftletReleases } from '#machine/kraftlet/release.ts';
 import type { NodePool } from '#schemas/karpenter/types.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { finalizers } from '#schemas/names.ts';
-import { unikraftNodeClasses, type UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
-import { milliseconds, seconds } from '#schemas/time/clock.ts';
+import {
+  unikraftNodeClasses,
+  type UnikraftNodeClass,
+  type UnikraftNodeClassStatus,
+} from '#schemas/nodeclass/types.ts';
+import { milliseconds, seconds, type Duration } from '#schemas/time/clock.ts';
 
 import { by } from '../caches.ts';
 import type { Clouds } from '../clouds.ts';
 import type { Context } from '../context.ts';
 import { Freshest } from '../freshest.ts';
 import { isOurs } from '../ours.ts';
-import { patchStatus } from '../status-patch.ts';
+import { Pace } from '../pace.ts';
+import { mergeDiff, patchStatus } from '../status-patch.ts';
 import { check, type Findings, type World } from './checks.ts';
 import { revisionReady, troubled } from './events.ts';
 import { revisionName, staticPart } from './identity.ts';
@@ -41,6 +46,7 @@ export class NodeClassController implements Reconciler {
   readonly #nodeClasses: Freshest<UnikraftNodeClass>;
   readonly #revisions: StoredRevisions;
   readonly #termination: Termination;
+  readonly #pace: Pace;
 
   constructor(context: Context, { clouds, releases }: NodeClassOptions) {
     const { client, caches, clock, namespace } = context;
@@ -50,8 +56,12 @@ export class NodeClassController implements Reconciler {
     this.#nodeClasses = new Freshest(caches.nodeClasses);
     this.#revisions = new StoredRevisions(client, context);
     this.#termination = new Termination(context, this.#revisions, secrets);
+    this.#pace = new Pace(clock, seconds(1));
     caches.nodeClasses.subscribe({
-      delete: ({ metadata }) => this.#world.lookups.forget(metadata.uid),
+      delete: ({ metadata }) => {
+        this.#world.lookups.forget(metadata.uid);
+        this.#pace.forget(metadata.uid);
+      },
     });
   }
 
@@ -99,15 +109,10 @@ export class NodeClassController implements Reconciler {
       : pinned?.metadata.name;
     const isUsable = await this.#store(nodeClass, update, findings);
     const current = isUsable ? update : this.#stillStored(nodeClass);
-    await this.#tell(nodeClass, {
-      findings,
-      update,
-      current,
-      stored,
-      machines: this.#machines(nodeClass),
-    });
+    const machines = this.#machines(nodeClass);
+    const pause = await this.#tell(nodeClass, { findings, update, current, stored, machines });
     await this.#revisions.prune(nodeClass.metadata.name, [current, update]);
-    return { requeueAfter: this.#pause(nodeClass) };
+    return { requeueAfter: Math.min(pause, this.#due(nodeClass)) };
   }
 
   /** @returns whether machines can be made from the newest spec */
@@ -140,18 +145,34 @@ export class NodeClassController implements Reconciler {
   /**
    * `observedGeneration` comes last of all: only when every pool shows what these conditions mean for it may a
    * deployment tool believe that the change has arrived.
+   *
+   * @returns how long until a count that was held back can be written; Infinity when none was
    */
-  async #tell(nodeClass: Live<UnikraftNodeClass>, judged: Judged): Promise<void> {
-    const { client, clock, recorder } = this.#context;
+  async #tell(nodeClass: Live<UnikraftNodeClass>, judged: Judged): Promise<Duration> {
+    const { clock, recorder } = this.#context;
     const scope = scopeOf(nodeClass, clock.stamp());
     const status = statusFrom(nodeClass.status ?? {}, judged, scope);
     if (this.#poolsOf(nodeClass).every((pool) => hasSeen(pool, scope.generation))) {
       status.observedGeneration = scope.generation;
     }
-    this.#took(await patchStatus(client, unikraftNodeClasses, nodeClass, status));
     for (const trouble of judged.findings.troubles) {
       if (trouble.definite) recorder.record(troubled(nodeClass, trouble));
     }
+    return this.#write(nodeClass, status);
+  }
+
+  async #write(
+    nodeClass: Live<UnikraftNodeClass>,
+    status: UnikraftNodeClassStatus,
+  ): Promise<Duration> {
+    const changes = Object.keys(mergeDiff(nodeClass.status ?? {}, status) ?? {});
+    const isCountAlone = changes.length === 1 && changes[0] === 'machines';
+    const pause = isCountAlone ? this.#pace.pause(nodeClass.metadata.uid) : 0;
+    if (pause > 0) return pause;
+    const { client } = this.#context;
+    this.#took(await patchStatus(client, unikraftNodeClasses, nodeClass, status));
+    if (changes.length > 0) this.#pace.wrote(nodeClass.metadata.uid);
+    return Infinity;
   }
 
   #took(nodeClass: Live<UnikraftNodeClass>): Live<UnikraftNodeClass> {
@@ -170,7 +191,7 @@ export class NodeClassController implements Reconciler {
   }
 
   /** Until an answer is no longer good; never so short that it spins. */
-  #pause({ metadata }: Live<UnikraftNodeClass>): number {
+  #due({ metadata }: Live<UnikraftNodeClass>): Duration {
     const due = this.#world.lookups.dueIn(metadata.uid) ?? seconds(60);
     return Math.max(due, milliseconds(100));
   }

@@ -1,3 +1,4 @@
+import { ApiError, ConnectionError } from '#kube/client/errors.ts';
 import { MachineError, NodeClassError } from '#machine/errors.ts';
 
 /** The conditions of a node class that each speak of one thing that its newest spec needs. */
@@ -26,14 +27,21 @@ export interface Trouble {
  * A failure of the world outside as the trouble of one condition.
  *
  * @param otherwise the condition to blame when the error names none
- * @throws whatever is no MachineError: refusals of the API server and mistakes in the program go on to the queue
+ * @throws failures of our own API server, which go on to the queue
  */
 export function troubleOf(error: unknown, otherwise: Aspect): Trouble {
-  if (!(error instanceof MachineError)) throw error;
+  if (error instanceof ApiError || error instanceof ConnectionError) throw error;
+  if (!(error instanceof MachineError)) return unexpected(error, otherwise);
   return {
     condition: error instanceof NodeClassError ? error.condition : otherwise,
     reason: error.reason,
     message: `${error.message} (${error.code})`,
     definite: error.next === 'node-class' || error.next === 'slow',
   };
+}
+
+/** An SDK can fail in ways that nobody has told apart yet; the class says so, and it is tried again. */
+function unexpected(error: unknown, condition: Aspect): Trouble {
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return { condition, reason: 'UnexpectedError', message, definite: false };
 }

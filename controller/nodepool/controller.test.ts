@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { getCondition } from '#kube/conditions.ts';
+import { Metrics } from '#kube/metrics.ts';
 import { nodeClaims, nodePools, type NodePool } from '#schemas/karpenter/types.ts';
 import { nodes } from '#schemas/kubernetes/resource.ts';
 import { annotations } from '#schemas/names.ts';
@@ -175,6 +176,19 @@ describe('counts', () => {
     await world.clock.forward(seconds(1));
     expect(await controller.reconcile('web')).toEqual({});
     expect(poolNow()?.status?.nodes).toBe(2);
+  });
+
+  test('are shown as metrics beside the limits', async () => {
+    const metrics = new Metrics();
+    controller = new NodePoolController(world.context, { metrics });
+    world.client.seed(nodePools, nodePool({ limits: { memory: '1Gi' } }));
+    world.client.seed(nodeClaims, nodeClaim('web-1', { status: { capacity: { cpu: '1500m' } } }));
+    await controller.reconcile('web');
+    const text = await metrics.text();
+    expect(text).toContain('karpenter_nodepools_usage{resource_type="cpu",nodepool="web"} 1.5');
+    expect(text).toContain(
+      'karpenter_nodepools_limit{resource_type="memory",nodepool="web"} 1073741824',
+    );
   });
 
   test('a condition does not wait for them', async () => {

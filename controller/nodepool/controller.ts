@@ -6,18 +6,21 @@ import {
   scopeOf,
   type ConditionChange,
 } from '#kube/conditions.ts';
+import type { Metrics } from '#kube/metrics.ts';
 import type { Reconciler, Result } from '#kube/runtime/reconciler.ts';
 import { nodePools, type NodePool } from '#schemas/karpenter/types.ts';
 import type { Condition, Live } from '#schemas/kubernetes/meta.ts';
 import type { UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
-import { seconds, type Duration, type Instant } from '#schemas/time/clock.ts';
+import { seconds } from '#schemas/time/clock.ts';
 
 import { by } from '../caches.ts';
 import type { Context } from '../context.ts';
 import { Freshest } from '../freshest.ts';
 import { isOurs } from '../ours.ts';
+import { Pace } from '../pace.ts';
 import { patchStatus } from '../status-patch.ts';
 import { HashStamps } from './hash-stamps.ts';
+import { NodePoolMetrics } from './metrics.ts';
 import { nodeClassReady } from './readiness.ts';
 import { usageOf } from './usage.ts';
 import { mistakesOf } from './validation.ts';
@@ -29,8 +32,10 @@ export type ExtraConditions = (pool: Live<NodePool>) => readonly ConditionChange
 
 export const poolConditions = new ConditionSet(['ValidationSucceeded', 'NodeClassReady']);
 
-/** While machines come and go the counts change many times a second; nobody reads them that often. */
-const countInterval: Duration = seconds(1);
+export interface NodePoolOptions {
+  readonly extraConditions?: ExtraConditions | undefined;
+  readonly metrics?: Metrics | undefined;
+}
 
 /**
  * Tells on each NodePool of ours whether it can be used and how much of it is. It is the only writer of a NodePool's
@@ -43,16 +48,18 @@ export class NodePoolController implements Reconciler {
   readonly #pools: Freshest<NodePool>;
   readonly #stamps: HashStamps;
   readonly #extraConditions: ExtraConditions;
-  /** When counts were last written, by UID. */
-  readonly #counted = new Map<string, Instant>();
+  readonly #pace: Pace;
+  readonly #metrics: NodePoolMetrics | undefined;
 
-  constructor(context: Context, options: { extraConditions?: ExtraConditions } = {}) {
+  constructor(context: Context, options: NodePoolOptions = {}) {
     this.#context = context;
     this.#pools = new Freshest(context.caches.nodePools);
     this.#stamps = new HashStamps(context.client);
     this.#extraConditions = options.extraConditions ?? (() => []);
+    this.#metrics = options.metrics && new NodePoolMetrics(options.metrics);
+    this.#pace = new Pace(context.clock, seconds(1));
     context.caches.nodePools.subscribe({
-      delete: ({ metadata }) => this.#counted.delete(metadata.uid),
+      delete: ({ metadata }) => this.#pace.forget(metadata.uid),
     });
   }
 
@@ -77,16 +84,15 @@ export class NodePoolController implements Reconciler {
   }
 
   async #write(pool: Live<NodePool>): Promise<Result> {
+    const { name, uid } = pool.metadata;
     const wanted = this.#statusOf(pool);
-    const pause = this.#pauseBeforeCounting(pool, wanted);
+    this.#metrics?.show(name, wanted.resources ?? {}, pool);
+    const pause = isMoreThanCounts(pool, wanted) ? 0 : this.#pace.pause(uid);
     if (pause > 0) return { requeueAfter: pause };
-    const { client, clock, caches } = this.#context;
-    const written = await patchStatus(client, nodePools, pool, wanted);
+    const written = await patchStatus(this.#context.client, nodePools, pool, wanted);
     if (written === pool) return {};
     this.#pools.wrote(written);
-    if (caches.nodePools.get(pool.metadata.name)) {
-      this.#counted.set(pool.metadata.uid, clock.now());
-    }
+    this.#pace.wrote(uid);
     return {};
   }
 
@@ -114,17 +120,14 @@ export class NodePoolController implements Reconciler {
       poolConditions.initialize(pool.status?.conditions, scope),
     );
   }
+}
 
-  /** How long a write can wait that would bring nothing but other counts. */
-  #pauseBeforeCounting(pool: Live<NodePool>, wanted: Status): Duration {
-    const { conditions, nodeClassObservedGeneration } = pool.status ?? {};
-    const moreThanCounts =
-      conditions !== wanted.conditions ||
-      nodeClassObservedGeneration !== wanted.nodeClassObservedGeneration;
-    const last = this.#counted.get(pool.metadata.uid);
-    if (moreThanCounts || last === undefined) return 0;
-    return last + countInterval - this.#context.clock.now();
-  }
+/** Whether a write would bring anything but other counts, which can wait a little. */
+function isMoreThanCounts({ status = {} }: NodePool, wanted: Status): boolean {
+  return (
+    status.conditions !== wanted.conditions ||
+    status.nodeClassObservedGeneration !== wanted.nodeClassObservedGeneration
+  );
 }
 
 function validationSucceeded(pool: NodePool): ConditionChange {

@@ -21,7 +21,7 @@ export function nodePoolController(
   const { caches, clock, log } = context;
   return new Controller({
     name: 'nodepool',
-    reconciler: new NodePoolController(context, options),
+    reconciler: new NodePoolController(context, { ...options, metrics }),
     concurrency: 10,
     clock,
     log,
