@@ -2,84 +2,140 @@
  * Gives a Pod that opts in what it lacks to run on a Kraftlet Node: the toleration and the node selector. Nothing a
  * person wrote is changed, and a Pod that lacks nothing gets no patch, so a second call does nothing.
  *
- * Source of the two: Unikraft's Kubernetes integration page; docs/concepts/admission.md says why each rule is so.
+ * A patch that does not apply fails the Pod's creation even where the hook's own failure would not (failurePolicy
+ * Ignore covers the call, not the patch). So every path is computed from the Pod at hand, and a Pod of any shape that
+ * the patch could stumble over is left alone.
+ *
+ * Source of the two: Unikraft's Kubernetes integration page.
  */
 import type { Pod, Toleration } from '#schemas/kubernetes/core.ts';
 import { labels, taints } from '#schemas/names.ts';
 
-import { allow, type AdmissionRequest, type Decision, type PatchOperation } from './review.ts';
+import {
+  allow,
+  isRecord,
+  warning,
+  type AdmissionRequest,
+  type Decision,
+  type PatchOperation,
+} from './review.ts';
 
 const { key, value, effect } = taints.kraftlet;
 const toleration = { key, operator: 'Equal', value, effect } as const;
+const selector = labels.virtualKubelet;
 
 /** The mutating hook's decision on a Pod that is being created. */
-export function injectInto(request: AdmissionRequest): Decision {
-  if (request.operation !== 'CREATE' || request.subResource || !isPod(request)) return allow;
-  const pod = request.object as Pod;
-  if (!optsIn(pod)) return allow;
-  const skip = reasonToSkip(pod);
-  if (skip !== undefined) return { allowed: true, auditAnnotations: { skipped: skip } };
-  const conflict = conflictingSelector(pod);
-  if (conflict !== undefined) return { allowed: true, warnings: [conflict] };
-  const patch = [...selectorPatch(pod), ...tolerationPatch(pod)];
+export function injectInto({ operation, kind, subResource, object }: AdmissionRequest): Decision {
+  if (operation !== 'CREATE' || kind.group !== '' || kind.kind !== 'Pod' || subResource) {
+    return allow;
+  }
+  if (!isPod(object) || !optsIn(object)) return allow;
+  const obstacle = obstacleIn(object);
+  if (obstacle !== undefined) return skipped(obstacle);
+  const patch = [...selectorPatch(object.spec), ...tolerationPatch(object.spec)];
   return patch.length === 0
     ? allow
     : { allowed: true, patch, auditAnnotations: { injected: 'true' } };
 }
 
-function isPod({ kind, object }: AdmissionRequest): boolean {
-  return kind.group === '' && kind.kind === 'Pod' && object !== undefined && object !== null;
+function skipped(obstacle: string): Decision {
+  return {
+    allowed: true,
+    warnings: [warning(`not made fit for Unikraft nodes: ${obstacle}`)],
+    auditAnnotations: { skipped: obstacle },
+  };
+}
+
+/** Null as a server may send it for what is absent. */
+type Loose<T> = { readonly [K in keyof T]?: T[K] | null };
+
+interface ReadablePod {
+  readonly metadata?: Loose<NonNullable<Pod['metadata']>> | null;
+  readonly spec: Loose<NonNullable<Pod['spec']>>;
+}
+
+/** A Pod whose parts that count here have the shapes that they should have, or are not there. */
+function isPod(object: unknown): object is ReadablePod {
+  if (!isRecord(object) || !isRecord(object['spec'])) return false;
+  const { metadata, spec } = object;
+  if (!isMap(metadata)) return false;
+  const { labels: own, annotations, ownerReferences } = metadata ?? {};
+  const { nodeSelector, tolerations } = spec as Record<string, unknown>;
+  return (
+    [own, annotations, nodeSelector].every(isMap) && [ownerReferences, tolerations].every(isList)
+  );
+}
+
+function isMap(value: unknown): value is Record<string, unknown> | null | undefined {
+  return isRecord(value ?? {});
+}
+
+function isList(value: unknown): boolean {
+  return Array.isArray(value ?? []) && ((value ?? []) as unknown[]).every(isRecord);
 }
 
 /**
  * By label, by the toleration with exactly key and value (one that tolerates any provider's virtual nodes is no wish
  * for ours), or by the selector; a label "false" wins over all of them.
  */
-function optsIn(pod: Pod): boolean {
-  const wish = pod.metadata?.labels?.[labels.inject];
+function optsIn({ metadata, spec }: ReadablePod): boolean {
+  const wish = metadata?.labels?.[labels.inject];
   if (wish === 'false') return false;
   return (
     wish === 'true' ||
-    (pod.spec?.tolerations ?? []).some((one) => one.key === key && one.value === value) ||
-    pod.spec?.nodeSelector?.[labels.virtualKubelet] === 'true'
+    (spec.tolerations ?? []).some(isOurs) ||
+    spec.nodeSelector?.[selector] === 'true'
   );
 }
 
-/** Pods that are somebody else's to place, or that no Kraftlet can run. */
-function reasonToSkip({ metadata, spec }: Pod): string | undefined {
-  if (metadata?.annotations?.['kubernetes.io/config.mirror'] !== undefined) return 'mirror Pod';
-  if ((metadata?.ownerReferences ?? []).some(({ kind }) => kind === 'DaemonSet')) {
-    return 'DaemonSet Pod: it follows its DaemonSet to every node that it fits';
+/** Why the Pod is left alone although it opts in: it is somebody else's to place, or no Kraftlet can run it. */
+function obstacleIn({ metadata, spec }: ReadablePod): string | undefined {
+  if (metadata?.annotations?.['kubernetes.io/config.mirror'] !== undefined) return 'a mirror Pod';
+  if (metadata?.ownerReferences?.some((owner) => owner.kind === 'DaemonSet')) {
+    return 'a Pod of a DaemonSet, which is for every node that it fits'; // else made and removed without end
   }
-  if (spec?.nodeName) return 'bound to a node already';
-  if (spec?.hostNetwork) return 'hostNetwork: a Unikraft machine has no host network to share';
-  return spec?.os?.name === 'windows' ? 'Windows Pod' : undefined;
+  return spec.nodeName ? 'it is bound to a node already' : obstacleInSpec(spec);
 }
 
-function conflictingSelector({ spec }: Pod): string | undefined {
-  const present = spec?.nodeSelector?.[labels.virtualKubelet];
+function obstacleInSpec({
+  hostNetwork,
+  os,
+  nodeSelector,
+}: ReadablePod['spec']): string | undefined {
+  if (hostNetwork) return 'spec.hostNetwork, and a machine has no host network to share';
+  if (os?.name === 'windows' || nodeSelector?.[labels.os] === 'windows') return 'a Windows Pod';
+  const present = nodeSelector?.[selector];
   if (present === undefined || present === 'true') return undefined;
-  return `spec.nodeSelector[${labels.virtualKubelet}] is "${present}", so the Pod stays off Unikraft nodes`;
+  return `nodeSelector ${selector}=${JSON.stringify(present)} is kept`;
 }
 
-function selectorPatch({ spec }: Pod): PatchOperation[] {
-  if (spec?.nodeSelector?.[labels.virtualKubelet] !== undefined) return [];
-  if (!spec?.nodeSelector) {
-    return [{ op: 'add', path: '/spec/nodeSelector', value: { [labels.virtualKubelet]: 'true' } }];
+function selectorPatch({ nodeSelector }: ReadablePod['spec']): PatchOperation[] {
+  if (!nodeSelector) {
+    return [{ op: 'add', path: '/spec/nodeSelector', value: { [selector]: 'true' } }];
   }
-  const name = labels.virtualKubelet.replaceAll('~', '~0').replaceAll('/', '~1');
-  return [{ op: 'add', path: `/spec/nodeSelector/${name}`, value: 'true' }];
+  if (nodeSelector[selector] !== undefined) return [];
+  return [{ op: 'add', path: `/spec/nodeSelector/${pointerTo(selector)}`, value: 'true' }];
 }
 
-function tolerationPatch({ spec }: Pod): PatchOperation[] {
-  if ((spec?.tolerations ?? []).some(covers)) return [];
-  return spec?.tolerations
-    ? [{ op: 'add', path: '/spec/tolerations/-', value: toleration }]
-    : [{ op: 'add', path: '/spec/tolerations', value: [toleration] }];
+function tolerationPatch({ tolerations }: ReadablePod['spec']): PatchOperation[] {
+  if (!tolerations) return [{ op: 'add', path: '/spec/tolerations', value: [toleration] }];
+  if (tolerations.some(covers)) return [];
+  return [{ op: 'add', path: '/spec/tolerations/-', value: toleration }];
 }
 
+/** Whether a toleration says our key and value; an operator that is absent is Equal. */
+function isOurs(one: Toleration): boolean {
+  return one.key === key && one.value === value && (one.operator || 'Equal') === 'Equal';
+}
+
+/** Whether a toleration covers the taint as the scheduler sees it: without effect all effects, without key all keys. */
 function covers(one: Toleration): boolean {
-  if (one.effect !== undefined && one.effect !== effect) return false;
-  if (one.operator === 'Exists') return one.key === undefined || one.key === '' || one.key === key;
-  return one.key === key && one.value === value;
+  if (one.effect && one.effect !== effect) return false;
+  if (one.operator === 'Exists') return !one.key || one.key === key;
+  return isOurs(one);
+}
+
+/** One step of a JSON pointer (RFC 6901): `~` first, else it would be escaped twice. */
+function pointerTo(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -2,72 +2,116 @@
  * admission.k8s.io/v1 as JSON: what the API server asks and what it may be told.
  * Source: Kubernetes, k8s.io/api/admission/v1/types.go.
  */
-import type { KubeObject } from '#schemas/kubernetes/meta.ts';
+import type { KubeObject, Status } from '#schemas/kubernetes/meta.ts';
+
+const apiVersion = 'admission.k8s.io/v1';
+const kind = 'AdmissionReview';
+const operations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const;
 
 export interface AdmissionRequest {
   readonly uid: string;
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
-  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+  readonly operation: (typeof operations)[number];
+  /** Empty or absent when the server is yet to make it from generateName. */
   readonly name?: string;
   readonly namespace?: string;
   readonly subResource?: string;
   readonly dryRun?: boolean;
+  /** Null on DELETE. Whatever was sent: nothing is known of its shape. */
   readonly object?: KubeObject | null;
+  /** Null on CREATE. */
   readonly oldObject?: KubeObject | null;
 }
 
+/** Hooks here only ever add. */
 export interface PatchOperation {
   readonly op: 'add';
   readonly path: string;
   readonly value: unknown;
 }
 
-/** What a hook decides, apart from how it is said on the wire. */
-export interface Decision {
-  readonly allowed: boolean;
-  /** For a refusal: the whole sentence a person reads. */
-  readonly message?: string;
-  readonly code?: number;
-  readonly reason?: string;
+interface Remarks {
   /** At most 120 characters each, as the API server advises. */
   readonly warnings?: readonly string[];
-  readonly patch?: readonly PatchOperation[];
   /** Keys without a slash; the API server puts the hook's name before them. */
   readonly auditAnnotations?: Readonly<Record<string, string>>;
 }
 
+/** What a hook decides, apart from how it is said on the wire. */
+export type Decision = Remarks &
+  (
+    | { readonly allowed: true; readonly patch?: readonly PatchOperation[] }
+    | { readonly allowed: false; readonly status: Status }
+  );
+
 export const allow: Decision = { allowed: true };
 
+/** The body is nothing that can be answered: the fault is the caller's, and the answer is 400. */
+export class BadReview extends Error {
+  override readonly name = 'BadReview';
+}
+
 /**
- * A body that is an AdmissionReview with a request that can be answered.
- * @throws TypeError that names what is missing; the answer then is 400
+ * The request in the body of a call.
+ *
+ * @param body bytes, or undefined when they were not sent as application/json
+ * @throws BadReview that says what is missing, without any of what was sent
  */
 export function requestOf(body: unknown): AdmissionRequest {
-  const review = body as { kind?: unknown; request?: AdmissionRequest } | null | undefined;
-  if (review?.kind !== 'AdmissionReview') throw new TypeError('the body is no AdmissionReview');
-  const { request } = review;
-  if (typeof request?.uid !== 'string' || typeof request.operation !== 'string') {
-    throw new TypeError('the AdmissionReview has no request with uid and operation');
+  if (!Buffer.isBuffer(body)) throw new BadReview('the body must be sent as application/json');
+  const review = parse(body);
+  if (!isRecord(review) || review['kind'] !== kind || review['apiVersion'] !== apiVersion) {
+    throw new BadReview(`the body must be an ${kind} of ${apiVersion}`);
   }
+  const { request } = review;
+  if (!isRequest(request)) throw new BadReview('the request needs uid, kind and operation');
   return request;
 }
 
 /** The answer as the API server reads it. A patch and its type come together or not at all. */
-export function responseTo({ uid }: Pick<AdmissionRequest, 'uid'>, decision: Decision): object {
-  const { allowed, message, code = 403, reason = 'Forbidden', patch } = decision;
+export function answerTo({ uid }: Pick<AdmissionRequest, 'uid'>, decision: Decision): object {
+  return { apiVersion, kind, response: { uid, ...wireOf(decision) } };
+}
+
+function wireOf({ warnings = [], auditAnnotations, ...verdict }: Decision): object {
   return {
-    apiVersion: 'admission.k8s.io/v1',
-    kind: 'AdmissionReview',
-    response: {
-      uid,
-      allowed,
-      ...(!allowed && { status: { code, reason, message } }),
-      ...(decision.warnings?.length && { warnings: decision.warnings }),
-      ...(decision.auditAnnotations && { auditAnnotations: decision.auditAnnotations }),
-      ...(patch?.length && {
-        patchType: 'JSONPatch',
-        patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
-      }),
-    },
+    allowed: verdict.allowed,
+    ...(!verdict.allowed && { status: verdict.status }),
+    ...(verdict.allowed && verdict.patch?.length && patchOf(verdict.patch)),
+    ...(warnings.length > 0 && { warnings }),
+    ...(auditAnnotations && { auditAnnotations }),
   };
+}
+
+function patchOf(patch: readonly PatchOperation[]): object {
+  const text = JSON.stringify(patch);
+  return { patchType: 'JSONPatch', patch: Buffer.from(text).toString('base64') };
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    throw new BadReview('the body is not JSON'); // the parser's own words quote the body
+  }
+}
+
+function isRequest(value: unknown): value is AdmissionRequest {
+  if (!isRecord(value) || typeof value['uid'] !== 'string' || value['uid'] === '') return false;
+  const of = value['kind'];
+  if (!isRecord(of) || typeof of['kind'] !== 'string') return false;
+  return operations.some((operation) => operation === value['operation']);
+}
+
+/** Any JSON object, as opposed to a list, a bare value or null. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What the API server advises for one warning; what is longer it may cut wherever it likes. */
+const warningLength = 120;
+
+/** A text as a warning: cut where it is too long. */
+export function warning(text: string): string {
+  return text.length <= warningLength ? text : `${text.slice(0, warningLength - 1)}…`;
 }

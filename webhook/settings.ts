@@ -1,6 +1,9 @@
 import { SettingsReader } from '#kube/runtime/settings.ts';
+import type { Duration } from '#schemas/time/clock.ts';
 
+/** How the webhook runs: docs/reference/settings.md. */
 export interface Settings {
+  /** The operator's own namespace. */
   readonly namespace: string;
   readonly port: number;
   readonly metricsPort: number;
@@ -9,6 +12,8 @@ export interface Settings {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   /** Names in the certificate: the Service's, and those by which else the API server may call. */
   readonly names: readonly string[];
+  /** How long calls are still taken once the process is told to end: until everybody knows that it ends. */
+  readonly shutdownDelay: Duration;
 }
 
 const service = 'karpenter-unikraft-webhook';
@@ -29,6 +34,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       `${service}.${namespace}.svc.cluster.local`,
       ...read.list('WEBHOOK_HOSTNAMES'),
     ],
+    shutdownDelay: read.duration('SHUTDOWN_DELAY', '10s'),
   };
   read.finish();
   return settings;

@@ -1,33 +1,64 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
-import type { Express } from 'express';
-
+import type { Runnable } from '#kube/runtime/reconciler.ts';
 import type { PemPair } from '#pki/certificate.ts';
-import { seconds } from '#schemas/time/clock.ts';
+import { seconds, type Clock, type Duration } from '#schemas/time/clock.ts';
 
 /** Go keeps an idle connection for 90 s; a server that closes first makes the API server's next call fail. */
 const keepAlive = seconds(95);
+/** Longer than that too: Go may dial one connection more than it needs, and a call comes on it only much later. */
+const firstCall = seconds(100);
+/** Spreads the API server's calls anew over the replicas now and then. */
+const callsPerConnection = 1000;
+/** What is being answered after the last connection was taken has this long to end. */
+const lastAnswers = seconds(5);
 
 export interface ListenerParts {
-  readonly app: Express;
+  readonly app: RequestListener;
   readonly leaf: PemPair;
   readonly host: string;
+  /** 0: any that is free. */
   readonly port: number;
+  readonly clock: Clock;
+  /** How long it still takes calls once it is told to end; those who send them need time to hear of it. */
+  readonly shutdownDelay: Duration;
 }
 
-/** Serves the admission server over TLS until the signal aborts; reviews in flight are answered first. */
-export class TlsListener {
+/**
+ * Serves the admission server over TLS until the signal aborts, and a while longer: for `shutdownDelay` it answers as
+ * ever but asks to close each connection, so that callers leave by themselves. A listener that closes at once breaks
+ * connections with calls on the way.
+ */
+export class TlsListener implements Runnable {
   readonly name = 'webhook.listener';
   readonly #server: Server;
   readonly #parts: ListenerParts;
+  readonly #connections = new Set<Socket>();
+  readonly #unanswered = new Set<ServerResponse>();
+  #ending = false;
 
   constructor(parts: ListenerParts) {
     this.#parts = parts;
     const { certificate: cert, privateKey: key } = parts.leaf;
-    this.#server = createServer({ cert, key, minVersion: 'TLSv1.2' }, parts.app);
-    this.#server.keepAliveTimeout = keepAlive;
-    this.#server.headersTimeout = keepAlive + seconds(5);
+    this.#server = createServer(
+      {
+        cert,
+        key,
+        minVersion: 'TLSv1.2',
+        handshakeTimeout: seconds(10),
+        keepAliveTimeout: keepAlive,
+        headersTimeout: firstCall,
+        requestTimeout: firstCall,
+      },
+      (request, response) => this.#serve(request, response),
+    );
+    this.#server.maxRequestsPerSocket = callsPerConnection;
+    this.#server.on('connection', (socket: Socket) => {
+      this.#connections.add(socket);
+      socket.once('close', () => this.#connections.delete(socket));
+    });
   }
 
   /** Undefined while it does not listen. */
@@ -35,16 +66,54 @@ export class TlsListener {
     return (this.#server.address() as AddressInfo | null)?.port;
   }
 
+  /** @throws {Error} when the port cannot be had */
   async run(signal: AbortSignal): Promise<void> {
+    await this.#listen();
+    await aborted(signal);
+    this.#leaveTogether();
+    const { clock, shutdownDelay } = this.#parts;
+    if (shutdownDelay > 0) await clock.sleep(shutdownDelay);
+    await this.#close();
+  }
+
+  async #listen(): Promise<void> {
+    const { host, port } = this.#parts;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const close = (): void => {
-      this.#server.close(() => resolve());
-      this.#server.closeIdleConnections();
-    };
-    this.#server.once('error', reject);
-    this.#server.listen(this.#parts.port, this.#parts.host);
-    if (signal.aborted) close();
-    else signal.addEventListener('abort', close, { once: true });
+    this.#server.once('error', (cause: Error) =>
+      reject(new Error(`cannot listen on ${host}:${port}: ${cause.message}`, { cause })),
+    );
+    this.#server.listen(port, host, resolve);
     await promise;
   }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    this.#unanswered.add(response);
+    response.once('close', () => this.#unanswered.delete(response));
+    if (this.#ending) response.setHeader('connection', 'close');
+    this.#parts.app(request, response);
+  }
+
+  #leaveTogether(): void {
+    this.#ending = true;
+    for (const response of this.#unanswered) {
+      if (!response.headersSent) response.setHeader('connection', 'close');
+    }
+  }
+
+  async #close(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.close(() => resolve()); // idle connections are closed by it too
+    const cancel = this.#parts.clock.after(lastAnswers, () => {
+      for (const socket of this.#connections) socket.destroy(); // those in a handshake, those that never ask
+    });
+    await promise;
+    cancel();
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await promise;
 }

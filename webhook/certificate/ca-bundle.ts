@@ -1,90 +1,91 @@
 import type { JsonPatchOperation, KubeClient } from '#kube/client/client.ts';
-import { isInvalid, isNotFound } from '#kube/client/errors.ts';
-import type { Logger } from '#kube/log.ts';
+import { isNotFound } from '#kube/client/errors.ts';
 import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import { resource, type Resource } from '#schemas/kubernetes/resource.ts';
-import { seconds, type Clock } from '#schemas/time/clock.ts';
 
-interface WebhookConfiguration extends KubeObject {
-  webhooks?: { name: string; clientConfig: { caBundle?: string } }[];
+interface Hook {
+  readonly name: string;
+  readonly clientConfig: { readonly caBundle?: string };
 }
 
-const configurations: readonly Resource<WebhookConfiguration>[] = [
-  ['MutatingWebhookConfiguration', 'mutatingwebhookconfigurations'],
-  ['ValidatingWebhookConfiguration', 'validatingwebhookconfigurations'],
-].map(([kind = '', plural = '']) =>
-  resource<WebhookConfiguration>('admissionregistration.k8s.io/v1', kind, plural, 'Cluster'),
+export interface WebhookConfiguration extends KubeObject {
+  webhooks?: Hook[];
+}
+
+const group = 'admissionregistration.k8s.io/v1';
+
+export const mutatingWebhookConfigurations = resource<WebhookConfiguration>(
+  group,
+  'MutatingWebhookConfiguration',
+  'mutatingwebhookconfigurations',
+  'Cluster',
 );
 
+export const validatingWebhookConfigurations = resource<WebhookConfiguration>(
+  group,
+  'ValidatingWebhookConfiguration',
+  'validatingwebhookconfigurations',
+  'Cluster',
+);
+
+const configurations = [mutatingWebhookConfigurations, validatingWebhookConfigurations];
 const name = 'karpenter-unikraft';
+/** Its own, so that managedFields show who wrote the bundle, and appliers of the configurations do not own it. */
 const fieldManager = 'karpenter-unikraft-ca-bundle';
-/** A Git tool that applies the configuration anew may drop the bundle; this is how long that can last. */
-const interval = seconds(15);
 
 /**
- * Keeps the CA in both webhook configurations. It is written by a JSON patch that tests the hook's name first, never by
+ * The CA in both webhook configurations. It is written by a JSON patch that tests the hook's name first, never by
  * apply: an applied caBundle leaves half an entry behind when a release renames a hook.
  */
 export class CaBundle {
-  readonly name = 'webhook.ca-bundle';
   readonly #client: KubeClient;
   readonly #bundle: string;
-  readonly #clock: Clock;
-  readonly #log: Logger;
-  #published = false;
 
   /** @param ca PEM of what the API server is to trust */
-  constructor(parts: { client: KubeClient; ca: string; clock: Clock; log: Logger }) {
-    this.#client = parts.client;
-    this.#bundle = Buffer.from(parts.ca).toString('base64');
-    this.#clock = parts.clock;
-    this.#log = parts.log;
+  constructor(client: KubeClient, ca: string) {
+    this.#client = client;
+    this.#bundle = Buffer.from(ca).toString('base64');
   }
 
-  /** Both configurations carried the bundle when they were last read. */
-  get published(): boolean {
-    return this.#published;
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- one look after the other
-      await this.publish().catch((error: unknown) => {
-        this.#log.warn({ err: error }, 'cannot publish the CA bundle, will try again');
-      });
-      // oxlint-disable-next-line no-await-in-loop -- one look after the other
-      await this.#clock.sleep(interval, signal).catch(() => {});
-    }
-  }
-
-  /** Brings both configurations up to date; a configuration that is not there is nobody's trouble (webhook removed). */
-  async publish(): Promise<void> {
-    const done = await Promise.all(configurations.map((one) => this.#publishIn(one)));
-    this.#published = done.every(Boolean);
+  /**
+   * Writes the bundle wherever it is not.
+   *
+   * @returns false when a configuration is not there, which is no fault: it may be applied after this process is ready,
+   *   and taking it away is how the webhook is turned off
+   * @throws ApiError when the server refuses, also when hooks changed between read and write: look again
+   */
+  async publish(): Promise<boolean> {
+    const found = await Promise.all(configurations.map((kind) => this.#publishIn(kind)));
+    return found.every(Boolean);
   }
 
   async #publishIn(kind: Resource<WebhookConfiguration>): Promise<boolean> {
     try {
       const { webhooks = [] } = await this.#client.get(kind, { name });
       const body = webhooks.flatMap((hook, index) => this.#operations(hook, index));
-      if (body.length === 0) return webhooks.length > 0;
-      const options = { fieldManager };
-      const read = await this.#client.patch(kind, { name }, { type: 'json', body }, options);
-      return (read.webhooks ?? []).every((hook) => hook.clientConfig.caBundle === this.#bundle);
+      if (body.length === 0) return true;
+      this.#check(
+        await this.#client.patch(kind, { name }, { type: 'json', body }, { fieldManager }),
+      );
+      return true;
     } catch (error) {
-      if (isNotFound(error) || isInvalid(error)) return false; // gone, or changed under our hands
+      if (isNotFound(error)) return false;
       throw error;
     }
   }
 
-  #operations(
-    hook: { name: string; clientConfig: { caBundle?: string } },
-    index: number,
-  ): JsonPatchOperation[] {
-    if (hook.clientConfig.caBundle === this.#bundle) return [];
+  #operations({ name: hook, clientConfig }: Hook, index: number): JsonPatchOperation[] {
+    if (clientConfig.caBundle === this.#bundle) return [];
     return [
-      { op: 'test', path: `/webhooks/${index}/name`, value: hook.name },
+      { op: 'test', path: `/webhooks/${index}/name`, value: hook },
       { op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: this.#bundle },
     ];
+  }
+
+  /** Something between us and the store may have taken it out again. */
+  #check({ kind, webhooks = [] }: WebhookConfiguration): void {
+    const without = webhooks.find(({ clientConfig }) => clientConfig.caBundle !== this.#bundle);
+    if (without)
+      throw new Error(`${kind} ${name}: hook ${without.name} did not keep the CA bundle`);
   }
 }
