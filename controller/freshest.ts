@@ -29,9 +29,17 @@ export class Freshest<T extends KubeObject> {
     return cached;
   }
 
-  /** To be called with what the API server answered to a write. */
+  /**
+   * To be called with what the API server answered to a write. It is kept only while the cache is behind: what the
+   * cache no longer holds, as after the write that takes the last finalizer away, would be kept for ever.
+   */
   wrote(object: Live<T>): void {
-    this.#written.set(keyOf(object), object);
+    const key = keyOf(object);
+    const cached = this.#cache.get(key);
+    const isBehind =
+      cached?.metadata.uid === object.metadata.uid && newer(cached, object) !== cached;
+    if (isBehind) this.#written.set(key, object);
+    else this.#written.delete(key);
   }
 
   #caughtUp(object: Live<T>): void {
