@@ -1,6 +1,8 @@
 import { ApiError, ConnectionError } from '#kube/client/errors.ts';
 import { MachineError, NodeClassError } from '#machine/errors.ts';
 
+import { asReason } from '../reason.ts';
+
 /** The conditions of a node class that each speak of one thing that its newest spec needs. */
 export const aspects = [
   'ValidationSucceeded',
@@ -34,7 +36,7 @@ export function troubleOf(error: unknown, otherwise: Aspect): Trouble {
   if (!(error instanceof MachineError)) return unexpected(error, otherwise);
   return {
     condition: error instanceof NodeClassError ? error.condition : otherwise,
-    reason: error.reason,
+    reason: asReason(error.reason),
     message: `${error.message} (${error.code})`,
     definite: error.next === 'node-class' || error.next === 'slow',
   };
