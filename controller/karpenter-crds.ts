@@ -29,11 +29,11 @@ export class KarpenterCrds implements Runnable {
   readonly check = (): string | undefined => this.#trouble;
 
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && this.#trouble !== undefined) {
+    while (!signal.aborted) {
       // oxlint-disable-next-line no-await-in-loop -- one look after the other
-      await this.#look(signal);
+      if (this.#trouble !== undefined) await this.#look(signal);
       // oxlint-disable-next-line no-await-in-loop -- one look after the other
-      if (this.#trouble !== undefined) await this.#clock.sleep(interval, signal).catch(() => {});
+      await this.#clock.sleep(interval, signal).catch(() => {});
     }
   }
 

@@ -13,11 +13,11 @@ import { PlatformClient } from '#machine/platform/client.ts';
 import { namespaces } from '#schemas/kubernetes/resource.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
+import { LazyClouds } from './clouds.ts';
 import type { Context } from './context.ts';
 import { disruptionControllers } from './disruption/wiring.ts';
 import { informers } from './informers.ts';
 import { KarpenterCrds } from './karpenter-crds.ts';
-import { LazyClouds } from './lazy-clouds.ts';
 import { CloudCatalog } from './nodeclass/catalog.ts';
 import { Revisions } from './nodeclass/revisions.ts';
 import { NodeClassSecrets } from './nodeclass/secrets.ts';

@@ -2,6 +2,8 @@
  * `npm run sandbox`: the product's main job on one computer. It starts the world, plays the story while telling it,
  * and then stays up for `kubectl`, or ends (`--once`) with the verdict.
  */
+import { inspect } from 'node:util';
+
 import { SharedInformer } from '#kube/cache/shared-informer.ts';
 import { silentLogger } from '#kube/log.ts';
 import { nodeClaims } from '#schemas/karpenter/types.ts';
@@ -12,7 +14,7 @@ import { readArguments, usage, type Arguments } from './arguments.ts';
 import { onShutdown } from './processes/shutdown.ts';
 import { PodCount } from './story/pods.ts';
 import { reportOf, type Report } from './story/report.ts';
-import { play } from './story/scenario.ts';
+import { play, StoryFailed } from './story/scenario.ts';
 import { Spans } from './story/spans.ts';
 import { Teller } from './story/teller.ts';
 import { Timeline } from './story/timeline.ts';
@@ -41,11 +43,16 @@ async function main(args: Arguments): Promise<void> {
     if (args.json) process.stdout.write(`${JSON.stringify(report)}\n`);
     process.exitCode = report.ok ? 0 : 1;
     if (!args.once) await stay(world, out, stopping.signal);
+  } catch (error) {
+    if (stopping.signal.aborted) return;
+    process.exitCode = 1;
+    out.write(`\n${error instanceof StoryFailed ? error.message : inspect(error)}\n`);
+    out.write(`The logs of all programs are kept in ${world.run.dir}/logs\n`);
   } finally {
     if (!stopping.signal.aborted) {
       ended();
       stopping.abort(new Error('the sandbox has ended'));
-      await world.stop();
+      await world.stop({ keepLogs: process.exitCode === 1 });
     }
   }
 }

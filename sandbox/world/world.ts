@@ -105,13 +105,13 @@ export class World {
     return this.plane.admin;
   }
 
-  /** Ends everything, clients before servers; nothing of the world stays. */
-  async stop(): Promise<void> {
+  /** Ends everything, clients before servers; nothing of the world stays but, if asked for, its logs. */
+  async stop(options: { keepLogs?: boolean } = {}): Promise<void> {
     await this.host.stop();
     await this.#balancer.stop();
     await this.cloud.stop();
     await this.plane.stop();
-    await this.run.close();
+    await this.run.close({ keep: options.keepLogs ?? false });
   }
 }
 

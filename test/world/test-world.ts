@@ -1,0 +1,215 @@
+/**
+ * The vocabulary of integration tests, after Karpenter's own expectations: a test reads as a story.
+ *
+ * The API server, scheduler, controllers, cloud and machines run in real time; the operator's clock runs with it and
+ * can be moved forward, so that deadlines pass without waiting.
+ */
+import { isNotFound } from '#kube/client/errors.ts';
+import type { KubeClient } from '#kube/client/client.ts';
+import { SharedInformer } from '#kube/cache/shared-informer.ts';
+import { silentLogger } from '#kube/log.ts';
+import { applyAll } from '#sandbox/manifests/apply.ts';
+import type { Manifest } from '#sandbox/manifests/render.ts';
+import type { SandboxCloud } from '#sandbox/cloud/cloud.ts';
+import type { Tools } from '#sandbox/tools/tools.ts';
+import { isClean, leaksOf, type Leaks } from '#sandbox/world/leaks.ts';
+import { World } from '#sandbox/world/world.ts';
+import { nodeClaims, type NodeClaim } from '#schemas/karpenter/types.ts';
+import type { Event, Node, Pod } from '#schemas/kubernetes/core.ts';
+import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
+import { events, nodes, pods } from '#schemas/kubernetes/resource.ts';
+import { labels } from '#schemas/names.ts';
+import { seconds, type Duration } from '#schemas/time/clock.ts';
+import { FakeClock } from '#schemas/time/fake-clock.ts';
+import { SystemClock } from '#schemas/time/system-clock.ts';
+
+import { inProcessKraftlet } from './in-process-kraftlet.ts';
+import { OperatorInProcess } from './operator-in-process.ts';
+
+const patience = seconds(30);
+
+export class TestWorld {
+  readonly world: World;
+  readonly clock: FakeClock;
+  readonly #seenNodes = new Set<string>();
+  readonly #watching = new AbortController();
+  #operator: OperatorInProcess | undefined;
+
+  private constructor(world: World, clock: FakeClock) {
+    this.world = world;
+    this.clock = clock;
+    const watched = new SharedInformer<Node>(this.client, nodes, {
+      clock: new SystemClock(),
+      log: silentLogger,
+      labelSelector: labels.nodeClass,
+    });
+    watched.subscribe({ add: ({ metadata }) => this.#seenNodes.add(metadata.name) });
+    void watched.run(this.#watching.signal);
+  }
+
+  /** @param tools `inject('tools')` */
+  static async start(tools: Tools, options: { operator?: boolean } = {}): Promise<TestWorld> {
+    const dns = { server: '' };
+    const world = await World.start({
+      tools,
+      processes: false,
+      machineProcesses: false,
+      programs: {
+        'ghcr.io/unikraft-cloud/kraftlet': inProcessKraftlet(() => dns.server),
+      },
+      webhookPort: () => undefined, // nobody answers, and both hooks are Ignore
+    });
+    dns.server = world.cloud.dnsServer;
+    const test = new TestWorld(world, new FakeClock({ real: Date.now }));
+    if (options.operator !== false) await test.startOperator();
+    return test;
+  }
+
+  get client(): KubeClient {
+    return this.world.client;
+  }
+
+  get cloud(): SandboxCloud {
+    return this.world.cloud;
+  }
+
+  async startOperator(): Promise<void> {
+    this.#operator = await OperatorInProcess.start(this.world, this.clock);
+  }
+
+  async stopOperator(): Promise<void> {
+    const operator = this.#operator;
+    this.#operator = undefined;
+    await operator?.stop();
+  }
+
+  async stop(): Promise<void> {
+    this.#watching.abort();
+    await this.stopOperator().finally(() => this.world.stop());
+  }
+
+  async expectApplied(...objects: KubeObject[]): Promise<Live<KubeObject>[]> {
+    return applyAll(this.client, objects as Manifest[]);
+  }
+
+  /** Asks until `look` gives something; what it gave last stands in the error. */
+  async eventually<T>(
+    what: string,
+    look: () => Promise<T | undefined | false>,
+    within: Duration = patience,
+  ): Promise<T> {
+    const end = Date.now() + within;
+    let last: unknown;
+    while (Date.now() < end) {
+      // oxlint-disable-next-line no-await-in-loop -- asked until it is so
+      const found = await look().catch((error: unknown) => {
+        last = error;
+        return undefined;
+      });
+      if (found !== undefined && found !== false) return found;
+      // oxlint-disable-next-line no-await-in-loop -- asked until it is so
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    const state = await this.#picture();
+    throw new Error(`after ${within / 1000} s: not ${what}\n${state}`, { cause: last });
+  }
+
+  /** Exactly so many claims that are not leaving. */
+  async expectClaims(count: number): Promise<Live<NodeClaim>[]> {
+    return this.eventually(`${count} claims`, async () => {
+      const alive = (await this.claims()).filter(({ metadata }) => !metadata.deletionTimestamp);
+      return alive.length === count && alive;
+    });
+  }
+
+  async claims(): Promise<Live<NodeClaim>[]> {
+    return (await this.client.list(nodeClaims)).items;
+  }
+
+  /** @returns the condition once it has this status and, if given, reason */
+  async expectCondition(
+    claim: Live<NodeClaim>,
+    type: string,
+    wanted: { status: string; reason?: string },
+  ) {
+    return this.eventually(`${claim.metadata.name} ${type}=${wanted.status}`, async () => {
+      const { status } = await this.client.get(nodeClaims, claim.metadata);
+      const found = status?.conditions?.find((one) => one.type === type);
+      const { reason = found?.reason } = wanted;
+      return found?.status === wanted.status && found.reason === reason ? found : undefined;
+    });
+  }
+
+  /** The claim is gone, and if given, an event with this reason tells why. */
+  async expectGone(claim: Live<NodeClaim>, why: { reason?: string } = {}): Promise<void> {
+    await this.eventually(`${claim.metadata.name} gone`, async () => {
+      const found = await this.client.get(nodeClaims, claim.metadata).catch(absent);
+      return found?.metadata.uid !== claim.metadata.uid;
+    });
+    if (why.reason !== undefined) await this.expectEvent(claim, why.reason);
+  }
+
+  async expectEvent(object: Live<KubeObject>, reason: string): Promise<Live<Event>> {
+    return this.eventually(`event ${reason}`, async () => {
+      const { items } = await this.client.list(events);
+      return items.find(
+        (event) => event.reason === reason && event.involvedObject.uid === object.metadata.uid,
+      );
+    });
+  }
+
+  /** Runs on a Node, as kube-scheduler and Kraftlet see to it. */
+  async expectScheduled(name: string, namespace = 'default'): Promise<Live<Pod>> {
+    return this.eventually(`Pod ${name} running`, async () => {
+      const pod = await this.client.get(pods, { namespace, name });
+      return pod.status?.phase === 'Running' && pod;
+    });
+  }
+
+  async expectNodes(count: number): Promise<Live<Node>[]> {
+    return this.eventually(`${count} nodes`, async () => {
+      const { items } = await this.client.list(nodes, { labelSelector: labels.nodeClass });
+      return items.length === count && items;
+    });
+  }
+
+  /** Every name that a Node of ours ever had. */
+  nodesEverSeen(): string[] {
+    return [...this.#seenNodes];
+  }
+
+  async expectNoLeaks(within: Duration = patience): Promise<void> {
+    let leaks: Leaks | undefined;
+    await this.eventually(
+      'without leaks',
+      async () => {
+        leaks = await leaksOf(this.world);
+        return isClean(leaks) && (await this.claims()).length === 0;
+      },
+      within,
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}\n${JSON.stringify(leaks)}`, { cause: error });
+    });
+  }
+
+  /** For error messages: the claims with their conditions, and the latest events. */
+  async #picture(): Promise<string> {
+    const claims = (await this.claims()).map(({ metadata, status }) => {
+      const told = (status?.conditions ?? []).map(
+        ({ type, status: is, reason, message }) => `    ${type}=${is} ${reason} ${message}`,
+      );
+      return [`  ${metadata.name} ${metadata.deletionTimestamp ?? ''}`, ...told].join('\n');
+    });
+    const { items } = await this.client.list(events);
+    const said = items
+      .filter(({ source }) => source?.component === 'karpenter-provider-unikraft')
+      .slice(-10)
+      .map(({ reason, message, involvedObject }) => `  ${involvedObject.name}: ${reason} ${message}`);
+    return ['claims:', ...claims, 'events:', ...said].join('\n');
+  }
+}
+
+function absent(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+  return undefined;
+}
