@@ -1,9 +1,9 @@
 import { inClusterConnection } from '#kube/client/in-cluster.ts';
 import { UndiciKubeClient } from '#kube/client/undici-client.ts';
 import { silentLogger } from '#kube/log.ts';
+import type { Program } from '#sandbox/host-node/program.ts';
 import { Kraftlet } from '#sandbox/kraftlet/kraftlet.ts';
 import { readSettings } from '#sandbox/kraftlet/settings.ts';
-import type { Program } from '#sandbox/host-node/program.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
 
 /**

@@ -1,3 +1,5 @@
+import { SharedInformer } from '#kube/cache/shared-informer.ts';
+import type { KubeClient } from '#kube/client/client.ts';
 /**
  * The vocabulary of integration tests, after Karpenter's own expectations: a test reads as a story.
  *
@@ -5,12 +7,10 @@
  * can be moved forward, so that deadlines pass without waiting.
  */
 import { isNotFound } from '#kube/client/errors.ts';
-import type { KubeClient } from '#kube/client/client.ts';
-import { SharedInformer } from '#kube/cache/shared-informer.ts';
 import { silentLogger } from '#kube/log.ts';
+import type { SandboxCloud } from '#sandbox/cloud/cloud.ts';
 import { applyAll } from '#sandbox/manifests/apply.ts';
 import type { Manifest } from '#sandbox/manifests/render.ts';
-import type { SandboxCloud } from '#sandbox/cloud/cloud.ts';
 import type { Tools } from '#sandbox/tools/tools.ts';
 import { isClean, leaksOf, type Leaks } from '#sandbox/world/leaks.ts';
 import { World } from '#sandbox/world/world.ts';
@@ -204,7 +204,9 @@ export class TestWorld {
     const said = items
       .filter(({ source }) => source?.component === 'karpenter-provider-unikraft')
       .slice(-10)
-      .map(({ reason, message, involvedObject }) => `  ${involvedObject.name}: ${reason} ${message}`);
+      .map(
+        ({ reason, message, involvedObject }) => `  ${involvedObject.name}: ${reason} ${message}`,
+      );
     return ['claims:', ...claims, 'events:', ...said].join('\n');
   }
 }
