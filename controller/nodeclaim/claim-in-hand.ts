@@ -11,7 +11,7 @@ import type { Condition, Live } from '#schemas/kubernetes/meta.ts';
 import { machineName } from '#schemas/machine-name.ts';
 import { annotations, labels } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
-import type { Clock, Instant } from '#schemas/time/clock.ts';
+import type { Clock, Duration, Instant } from '#schemas/time/clock.ts';
 
 import { intentOf, type Intent } from './intent.ts';
 
@@ -66,6 +66,28 @@ export class ClaimInHand {
   /** The revision that was stamped at launch, by name; the object behind it is {@link revision}. */
   get stamped(): string | undefined {
     return this.claim.metadata.annotations?.[annotations.revision];
+  }
+
+  /**
+   * Whether an instance can have been made: a launch was announced and not refused for good, or was answered. All
+   * that comes after the instance cannot exist without it.
+   */
+  get mayHaveMachine(): boolean {
+    return (
+      this.claim.metadata.annotations?.[annotations.intent] !== undefined ||
+      this.status.providerID !== undefined
+    );
+  }
+
+  /** The time since the claim last came a step further. */
+  get unmovedFor(): Duration {
+    const { deletionTimestamp } = this.claim.metadata;
+    const moved = this.#conditions
+      .filter(({ status }) => status === 'True')
+      .flatMap(({ lastTransitionTime }) => lastTransitionTime ?? []);
+    const times = [...moved, ...(deletionTimestamp === undefined ? [] : [deletionTimestamp])];
+    const last = Math.max(this.createdAt, ...times.map((time) => this.#clock.from(time)));
+    return this.#clock.now() - last;
   }
 
   get createdAt(): Instant {

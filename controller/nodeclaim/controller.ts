@@ -12,9 +12,10 @@ import { isOurs } from '../ours.ts';
 import { ClaimInHand, type StampedRevision } from './claim-in-hand.ts';
 import type { ClaimWriter } from './claim-writer.ts';
 import { deadlineNow, endOf, leftOf } from './liveness.ts';
+import type { LostNode } from './lost-node.ts';
 import type { NodeClaimMetrics } from './metrics.ts';
 import { runChain } from './run-chain.ts';
-import { end, type End, type Outcome, type Step } from './step.ts';
+import { end, wait, type End, type Outcome, type Step } from './step.ts';
 import { terminationTimestamp } from './termination-deadline.ts';
 
 /** A chain that starts again reads what the pass before wrote; this bounds how fast it can turn. */
@@ -36,6 +37,7 @@ export class NodeClaimController implements Reconciler {
   readonly #revisions: Revisions;
   readonly #writer: ClaimWriter;
   readonly #metrics: NodeClaimMetrics;
+  readonly #lostNode: LostNode;
   readonly #chains: Chains;
 
   constructor(
@@ -45,6 +47,7 @@ export class NodeClaimController implements Reconciler {
       revisions: Revisions;
       writer: ClaimWriter;
       metrics: NodeClaimMetrics;
+      lostNode: LostNode;
       chains: Chains;
     },
   ) {
@@ -53,6 +56,7 @@ export class NodeClaimController implements Reconciler {
     this.#revisions = parts.revisions;
     this.#writer = parts.writer;
     this.#metrics = parts.metrics;
+    this.#lostNode = parts.lostNode;
     this.#chains = parts.chains;
   }
 
@@ -73,23 +77,42 @@ export class NodeClaimController implements Reconciler {
   }
 
   async #launch(hand: ClaimInHand, signal: AbortSignal): Promise<Result> {
-    if (this.#nodeIsLeaving(hand)) return this.#follow(hand);
+    if (await this.#lostNode.isLost(hand, signal)) return this.#follow(hand);
     if (hand.is('Initialized')) return {};
     await this.#hold(hand);
-    const outcome = this.#judge(hand, await runChain(this.#chains.launch, hand, signal));
+    const outcome = this.#judge(hand, await this.#goOn(hand, signal));
     if (outcome.kind === 'end') return this.#end(hand, outcome.end);
+    this.#tell(hand, outcome);
     await this.#writer.status(hand);
     if (outcome.kind === 'done') this.#metrics.initialized(hand);
     return this.#next(hand, outcome);
   }
 
-  /** A claim that waits past its deadline ends; what it waited for is the reason. */
+  async #goOn(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
+    return cannotBeFound(hand)
+      ? wait({ after: missing, reason: 'RevisionMissing', message: revisionMissing(hand) })
+      : runChain(this.#chains.launch, hand, signal);
+  }
+
+  /** A claim that is not done by its deadline ends; what it waited for is the reason. */
   #judge(hand: ClaimInHand, outcome: Outcome): Outcome {
     const deadline = deadlineNow(hand, hand.revision?.nodeClass.spec);
-    if (outcome.kind !== 'wait' || !deadline) return outcome;
-    return leftOf(deadline, this.#context.clock) > 0
-      ? outcome
-      : end(endOf(deadline, outcome.message));
+    if (outcome.kind === 'done' || outcome.kind === 'end' || !deadline) return outcome;
+    if (leftOf(deadline, this.#context.clock) > 0) return outcome;
+    const why =
+      outcome.kind === 'wait' ? outcome.message : 'one candidate after the other was refused';
+    return end(endOf(deadline, why));
+  }
+
+  #tell({ claim }: ClaimInHand, outcome: Outcome, as?: string): void {
+    if (outcome.kind !== 'wait' || outcome.failed !== true) return;
+    const { reason, message } = outcome;
+    this.#context.recorder.record({
+      object: claim,
+      type: 'Warning',
+      reason: as ?? reason,
+      message,
+    });
   }
 
   #next(hand: ClaimInHand, outcome: Outcome): Result {
@@ -109,12 +132,6 @@ export class NodeClaimController implements Reconciler {
     return {};
   }
 
-  /** `kubectl delete node` means the machine: the claim goes too, and drains the Node that its finalizer holds. */
-  #nodeIsLeaving({ status }: ClaimInHand): boolean {
-    const node = this.#context.caches.nodes.get(status.nodeName ?? '');
-    return node?.metadata.deletionTimestamp !== undefined;
-  }
-
   async #follow(hand: ClaimInHand): Promise<Result> {
     await this.#writer.delete(hand);
     return {};
@@ -122,26 +139,20 @@ export class NodeClaimController implements Reconciler {
 
   async #terminate(hand: ClaimInHand, signal: AbortSignal): Promise<Result> {
     if (!isHeldBy(hand.claim)) return {};
-    if (hand.stamped !== undefined && !hand.revision) return this.#cannotFind(hand);
+    if (cannotBeFound(hand)) return this.#cannotFind(hand);
     await this.#stampDeadline(hand);
     const outcome = await runChain(this.#chains.termination, hand, signal);
     if (outcome.kind === 'done') return this.#release(hand);
+    this.#tell(hand, outcome, 'FailedTermination');
     await this.#writer.status(hand).catch(ignoreGone);
-    if (outcome.kind !== 'wait') return { requeueAfter: soon };
-    return outcome.after === undefined ? {} : { requeueAfter: outcome.after };
+    const after = outcome.kind === 'wait' ? outcome.after : seconds(2);
+    return after === undefined ? {} : { requeueAfter: after };
   }
 
   /** Without its revision nobody knows where the machine is: letting the claim go would leave it running. */
   #cannotFind(hand: ClaimInHand): Result {
-    const message =
-      `ControllerRevision ${hand.stamped} is gone, so the machine cannot be found; restore it, or end the ` +
-      `instance tagged with ${hand.identity.claimUid} by hand and remove the finalizer (KPU334)`;
-    this.#context.recorder.record({
-      object: hand.claim,
-      type: 'Warning',
-      reason: 'RevisionMissing',
-      message,
-    });
+    const note = { reason: 'RevisionMissing', message: revisionMissing(hand) };
+    this.#context.recorder.record({ object: hand.claim, type: 'Warning', ...note });
     return { requeueAfter: missing };
   }
 
@@ -171,9 +182,20 @@ export class NodeClaimController implements Reconciler {
     const name = claim.metadata.annotations?.[annotations.revision];
     if (name === undefined) return undefined;
     const nodeClass = this.#revisions.get(name);
-    // Deleted by hand: the class as it is now most likely still names the place.
-    return nodeClass ? { name, nodeClass } : this.#revisions.current(claim.spec.nodeClassRef.name);
+    return nodeClass && { name, nodeClass };
   }
+}
+
+/** There may be a machine, and the revision that says where it is has been deleted by hand. */
+function cannotBeFound(hand: ClaimInHand): boolean {
+  return hand.mayHaveMachine && hand.stamped !== undefined && !hand.revision;
+}
+
+function revisionMissing({ stamped, identity }: ClaimInHand): string {
+  return (
+    `ControllerRevision ${stamped} is gone, so the machine cannot be found; restore it, or end the ` +
+    `instance tagged with ${identity.claimUid} by hand and remove the finalizer (KPU334)`
+  );
 }
 
 function isHeldBy({ metadata }: Live<NodeClaim>): boolean {

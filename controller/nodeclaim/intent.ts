@@ -7,11 +7,11 @@ import { annotations } from '#schemas/names.ts';
  * finds it after a crash repeats exactly this call, or adopts what it made.
  */
 export interface Intent extends Candidate {
-  /** Real time (RFC 3339) of the writing: until a while after it, a cloud that shows no instance proves nothing. */
+  /** Real time (RFC 3339) of the writing, for people. */
   readonly since: string;
 }
 
-/** The intent on a claim; undefined when there is none or it cannot be read (then a new one is made). */
+/** The intent on a claim; undefined when there is none, or when what is there cannot be read. */
 export function intentOf(claim: NodeClaim): Intent | undefined {
   const text = claim.metadata?.annotations?.[annotations.intent];
   if (text === undefined) return undefined;
@@ -32,8 +32,11 @@ function isIntent(value: unknown): value is Intent {
   if (typeof value !== 'object' || value === null) return false;
   const { attempt, instanceType, zone, subnet, metal, since } = value as Record<string, unknown>;
   return (
-    Number.isInteger(attempt) &&
-    [instanceType, zone, subnet, since].every((text) => typeof text === 'string') &&
+    Number.isSafeInteger(attempt) &&
+    Number(attempt) >= 1 &&
+    [instanceType, zone, subnet].every((text) => typeof text === 'string' && text !== '') &&
+    typeof since === 'string' &&
+    !Number.isNaN(Date.parse(since)) &&
     typeof metal === 'boolean'
   );
 }

@@ -1,8 +1,11 @@
 import { MachineError } from '#machine/errors.ts';
-import { minutes, seconds } from '#schemas/time/clock.ts';
+import { minutes, seconds, type Duration } from '#schemas/time/clock.ts';
 
 import type { ClaimInHand } from './claim-in-hand.ts';
-import { end, wait, type Outcome, type Step } from './step.ts';
+import { again, wait, type Outcome, type Step } from './step.ts';
+
+const shortest = seconds(2);
+const longest = minutes(1);
 
 /**
  * Runs the steps in order until one is not done, and says so in its condition. A step whose condition is True was
@@ -19,7 +22,7 @@ export async function runChain(
     const wasDone = step.condition !== undefined && hand.is(step.condition);
     if (wasDone && !step.always) continue;
     // oxlint-disable-next-line no-await-in-loop -- each step builds on the one before
-    const outcome = await step.run(hand, signal).catch(outcomeOf);
+    const outcome = await step.run(hand, signal).catch((error: unknown) => outcomeOf(error, hand));
     if (!wasDone) tell(hand, step, outcome);
     if (outcome.kind !== 'done') return outcome;
   }
@@ -38,21 +41,28 @@ function tell(hand: ClaimInHand, { condition }: Step, outcome: Outcome): void {
 /**
  * What a failure of the outside world means for the chain. Programming errors and refusals of the API server go
  * on to the work queue, which logs them and backs off.
+ *
+ * A node class that turns out wrong here passed its own checks, so a claim that ended at once would be made again at
+ * once: it waits for its deadline, and a machine that exists is not lost to a registry that is away for a minute.
  */
-function outcomeOf(error: unknown): Outcome {
+function outcomeOf(error: unknown, hand: ClaimInHand): Outcome {
   if (!(error instanceof MachineError)) throw error;
   const { reason, code, next } = error;
-  const message = `${error.message} (${code})`;
+  const why = { reason, message: `${error.message} (${code})`, failed: true };
   switch (next) {
     case 'same-again':
     case 'retry':
-      return wait({ after: seconds(2), reason, message });
+      return wait({ after: pauseOf(hand), ...why });
     case 'slow':
-      return wait({ after: minutes(1), reason, message });
+    case 'node-class':
+      return wait({ after: longest, ...why });
     case 'next-attempt':
     case 'try-another':
-      return { kind: 'again' };
-    case 'node-class':
-      return end({ metric: 'nodeclass_not_ready', reason: 'NodeClassNotReady', message });
+      return again();
   }
+}
+
+/** A quarter of the time that nothing has moved: 2 s at first, a minute once it has lasted four. */
+function pauseOf({ unmovedFor }: ClaimInHand): Duration {
+  return Math.min(longest, Math.max(shortest, unmovedFor / 4));
 }

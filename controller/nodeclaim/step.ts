@@ -12,6 +12,8 @@ export type Outcome =
       readonly reason: string;
       readonly message: string;
       readonly status?: 'Unknown' | 'False';
+      /** The world outside refused something: a person may have to act, so an event says it too. */
+      readonly failed?: boolean;
     }
   /** Something that earlier steps decided no longer holds: start the chain again at once. */
   | { readonly kind: 'again' }
@@ -47,4 +49,5 @@ export const wait = (why: {
   reason: string;
   message: string;
   status?: 'Unknown' | 'False';
+  failed?: boolean;
 }): Outcome => ({ kind: 'wait', ...why });

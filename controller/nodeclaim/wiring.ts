@@ -27,6 +27,7 @@ import { ClaimWriter } from './claim-writer.ts';
 import { NodeClaimController } from './controller.ts';
 import { CredentialStore } from './credentials.ts';
 import { Collector } from './garbagecollection/collector.ts';
+import { LostNode } from './lost-node.ts';
 import { Machines } from './machines.ts';
 import { NodeClaimMetrics } from './metrics.ts';
 
@@ -63,6 +64,7 @@ export function nodeClaimControllers(
     revisions,
     writer,
     metrics: new NodeClaimMetrics(metrics, clock),
+    lostNode: new LostNode(context.client, parts.nodes),
     chains: { launch: launchChain(parts), termination: terminationChain(parts) },
   });
   const collector = new Collector(context, clouds, revisions);
