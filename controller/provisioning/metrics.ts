@@ -11,8 +11,8 @@ const controller = 'provisioner';
 export class ProvisioningMetrics {
   readonly #metrics: Metrics;
   readonly #clock: Clock;
-  /** Pods that a pass had for the first time. */
-  readonly #decided = new WeakSet<Pod>();
+  /** UIDs of Pods of the last pass that had a place. */
+  #decided: ReadonlySet<string> = new Set();
 
   constructor(metrics: Metrics, clock: Clock) {
     this.#metrics = metrics;
@@ -43,11 +43,12 @@ export class ProvisioningMetrics {
       'karpenter_pods_scheduling_decision_duration_seconds',
       'From the creation of a Pod to the first pass that had a place for it.',
     );
-    for (const pod of pods) {
-      if (this.#decided.has(pod) || unschedulable.has(keyText(pod.metadata))) continue;
-      this.#decided.add(pod);
-      const created = this.#clock.from(pod.metadata.creationTimestamp ?? this.#clock.stamp());
+    const placed = pods.filter(({ metadata }) => !unschedulable.has(keyText(metadata)));
+    for (const { metadata } of placed) {
+      if (this.#decided.has(metadata.uid)) continue;
+      const created = this.#clock.from(metadata.creationTimestamp ?? this.#clock.stamp());
       decisions.observe({}, (this.#clock.now() - created) / 1000);
     }
+    this.#decided = new Set(placed.map(({ metadata }) => metadata.uid));
   }
 }

@@ -35,7 +35,9 @@ describe('limits', () => {
         message: expect.stringContaining('limit cpu 20 of NodePool web is reached, 20 in use'),
       },
     ]);
-    expect(world.notesOf('LimitReached')).toHaveLength(1);
+    expect(world.notesOf('LimitReached')).toMatchObject([
+      { message: 'limit cpu 20 of NodePool web is reached, 20 in use (KPU340)' },
+    ]);
     expect(new Set(world.notesOf('FailedScheduling').map(({ object }) => object)).size).toBe(80);
   });
 

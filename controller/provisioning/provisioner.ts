@@ -147,7 +147,7 @@ export class Provisioner implements Runnable {
     this.#metrics.decided(plan, pods);
     this.#events.placed(plan, pods);
     this.#events.refused(plan, pods, supply.skipped);
-    for (const [pool, state] of limitsNow(supply.pools, plan, this.#parts.reservations)) {
+    for (const [pool, state] of limitsNow(supply.pools, plan)) {
       const isNew = this.#parts.limits.set(pool.metadata.name, state);
       if (isNew && state) this.#events.limitReached(pool, state);
     }
