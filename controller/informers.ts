@@ -1,5 +1,5 @@
-import type { KubeClient } from '#kube/client/client.ts';
 import { SharedInformer } from '#kube/cache/shared-informer.ts';
+import type { KubeClient } from '#kube/client/client.ts';
 import type { Logger } from '#kube/log.ts';
 import type { Metrics } from '#kube/metrics.ts';
 import { nodeClaims, nodePools } from '#schemas/karpenter/types.ts';

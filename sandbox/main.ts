@@ -57,11 +57,7 @@ async function main(args: Arguments): Promise<void> {
   }
 }
 
-async function tell(
-  world: World,
-  out: NodeJS.WriteStream,
-  signal: AbortSignal,
-): Promise<Report> {
+async function tell(world: World, out: NodeJS.WriteStream, signal: AbortSignal): Promise<Report> {
   const { client } = world;
   const options = { clock, log: silentLogger };
   const claims = new SharedInformer(client, nodeClaims, options);

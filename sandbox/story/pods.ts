@@ -42,7 +42,9 @@ export class PodCount {
 
   /** Every workload has just as many Pods as it wants, and all of them run. */
   get settled(): boolean {
-    const pods = this.#pods.list().filter((pod) => this.#wanted.has(pod.metadata.labels?.['app'] ?? ''));
+    const pods = this.#pods
+      .list()
+      .filter((pod) => this.#wanted.has(pod.metadata.labels?.['app'] ?? ''));
     const wanted = [...this.#wanted.values()].reduce((sum, count) => sum + count, 0);
     return pods.length === wanted && this.workloads.every((one) => one.running === one.wanted);
   }

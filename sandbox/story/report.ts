@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 
-import type { MachineSpan } from '../world/writes.ts';
-import { writesPerNode } from '../world/writes.ts';
 import type { AuditEntry } from '../control-plane/audit.ts';
 import { isClean, type Leaks } from '../world/leaks.ts';
+import type { MachineSpan } from '../world/writes.ts';
+import { writesPerNode } from '../world/writes.ts';
 import type { PodCount } from './pods.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -26,7 +26,11 @@ export interface Report {
   readonly machine: { readonly cores: number };
   readonly kubernetes: string;
   readonly pods: { readonly wanted: number; readonly ran: number };
-  readonly claims: readonly { name: string; nodepool: string; steps: { step: string; ms: number }[] }[];
+  readonly claims: readonly {
+    name: string;
+    nodepool: string;
+    steps: { step: string; ms: number }[];
+  }[];
   readonly writesPerNode: readonly number[];
   readonly leaks: Leaks;
 }

@@ -66,7 +66,9 @@ export async function play(stage: Stage, signal: AbortSignal): Promise<Leaks> {
 async function operatorRuns(stage: Stage, signal: AbortSignal): Promise<void> {
   stage.chapter('The controller and the webhook start');
   const ready = async (): Promise<boolean> => {
-    const { items } = await stage.world.client.list(deployments, { namespace: 'karpenter-unikraft' });
+    const { items } = await stage.world.client.list(deployments, {
+      namespace: 'karpenter-unikraft',
+    });
     return (
       items.length === 2 &&
       items.every((one) => {
@@ -80,9 +82,7 @@ async function operatorRuns(stage: Stage, signal: AbortSignal): Promise<void> {
 
 async function poolsReady(client: KubeClient): Promise<boolean> {
   const { items } = await client.list(nodePools);
-  return items.every(
-    ({ status }) => getCondition(status?.conditions, rootType)?.status === 'True',
-  );
+  return items.every(({ status }) => getCondition(status?.conditions, rootType)?.status === 'True');
 }
 
 async function scale(client: KubeClient, name: string, replicas: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 
-import type { ClaimStory } from './timeline.ts';
 import type { Workload } from './pods.ts';
+import type { ClaimStory } from './timeline.ts';
 
 const barWidth = 20;
 /** More machines than fit a screen are counted, not listed. */
@@ -24,7 +24,9 @@ export function draw({ title, chapter, workloads, claims }: Scene, colour: boole
     '',
     `  ${chapter}`,
     '',
-    ...workloads.map((one, index) => `${index === 0 ? 'Pods    ' : '        '}  ${podLine(one, colour)}`),
+    ...workloads.map(
+      (one, index) => `${index === 0 ? 'Pods    ' : '        '}  ${podLine(one, colour)}`,
+    ),
     '',
     ...(hidden > 0 ? [`          … and ${hidden} more machines`] : []),
     ...table(shown.map((claim) => cellsOf(claim, colour))).map(

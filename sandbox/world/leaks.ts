@@ -2,7 +2,6 @@ import { reservationsLabel } from '#controller/reservations/names.ts';
 import type { KubeClient } from '#kube/client/client.ts';
 import {
   configMaps,
-  controllerRevisions,
   nodes,
   pods,
   secrets,
@@ -66,9 +65,4 @@ async function stuckPods(client: KubeClient): Promise<number> {
 async function reservationsIn(client: KubeClient): Promise<number> {
   const { items } = await client.list(configMaps, { namespace, labelSelector: reservationsLabel });
   return items.reduce((sum, { data = {} }) => sum + Object.keys(data).length, 0);
-}
-
-/** Revisions of node classes that are stored; they stay as long as their class. */
-export async function revisionsIn(client: KubeClient): Promise<number> {
-  return (await client.list(controllerRevisions, { namespace })).items.length;
 }

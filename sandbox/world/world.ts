@@ -1,10 +1,10 @@
+import type { KubeClient } from '#kube/client/client.ts';
 /**
  * The whole small world: a real control plane, a cloud on loopback, and a host node on which the installation runs
  * as it was applied. The sandbox and the integration tests differ only in what they ask of it.
  */
 import type { Logger } from '#kube/log.ts';
 import { silentLogger } from '#kube/log.ts';
-import type { KubeClient } from '#kube/client/client.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
 

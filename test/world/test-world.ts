@@ -85,7 +85,11 @@ export class TestWorld {
 
   async stop(): Promise<void> {
     this.#watching.abort();
-    await this.stopOperator().finally(() => this.world.stop());
+    try {
+      await this.stopOperator();
+    } finally {
+      await this.world.stop();
+    }
   }
 
   async expectApplied(...objects: KubeObject[]): Promise<Live<KubeObject>[]> {

@@ -1,0 +1,24 @@
+import { defineConfig } from 'rolldown';
+
+/** What the image runs: one file per process, and chunks for what both share or load only when a cloud asks for it. */
+export default defineConfig({
+  platform: 'node',
+  input: { 'controller/main': 'controller/main.ts', 'webhook/main': 'webhook/main.ts' },
+  output: {
+    dir: 'dist',
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    sourcemap: true,
+    cleanDir: true,
+  },
+  plugins: [
+    {
+      name: 'package-json',
+      generateBundle() {
+        const source = JSON.stringify({ type: 'module' });
+        this.emitFile({ type: 'asset', fileName: 'package.json', source });
+      },
+    },
+  ],
+});
