@@ -1,8 +1,9 @@
 import { getCondition } from '#kube/conditions.ts';
-import { seconds, type Duration } from '#schemas/time/clock.ts';
+import type { Duration } from '#schemas/time/clock.ts';
 
 import type { Context } from '../context.ts';
 import type { ClaimsInSight } from './claims-in-sight.ts';
+import { bindingGrace } from './live-nomination.ts';
 import type { Nominations } from './nominations.ts';
 
 /**
@@ -26,7 +27,7 @@ export class PlanUpkeep {
     this.#context = context;
     this.#nominations = nominations;
     this.#claims = claims;
-    this.#grace = Math.max(2 * batchMax, seconds(20));
+    this.#grace = Math.max(2 * batchMax, bindingGrace);
   }
 
   /** A nomination that cannot be taken back is logged: it hides its Pod only while its Node exists. */

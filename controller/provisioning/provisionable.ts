@@ -2,7 +2,7 @@
  * Which Pods are ours to find a machine for.
  *
  * Source: Karpenter v1.15, pkg/utils/pod/scheduling.go, with two differences: a nomination hides a Pod only while
- * its Node exists (kube-scheduler keeps a stale one since 1.34), and Pods that could never be on our Nodes are left out.
+ * it is live (see live-nomination.ts), and Pods that could never be on our Nodes are left out.
  */
 import { tolerates } from '#scheduling/taints.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
@@ -12,13 +12,13 @@ import { labels, taints } from '#schemas/names.ts';
 /**
  * Whether kube-scheduler gave a Pod up for now and a machine of ours could change that.
  *
- * @param nodeExists  tells of a Node by name
+ * @param isLive  whether a nomination for the Node of this name will still come true
  */
-export function isProvisionable(pod: Pod, nodeExists: (name: string) => boolean): boolean {
+export function isProvisionable(pod: Pod, isLive: (nodeName: string) => boolean): boolean {
   return (
     isUnschedulable(pod) &&
     !isOwnedBy(pod, 'DaemonSet', 'Node') &&
-    !nodeExists(pod.status?.nominatedNodeName ?? '') &&
+    !isLive(pod.status?.nominatedNodeName ?? '') &&
     toleratesOurs(pod)
   );
 }

@@ -161,6 +161,25 @@ describe('a machine on its way', () => {
     expect(world.claims).toHaveLength(2);
   });
 
+  test('does not hide a Pod for ever that was nominated for it and does not fit', async () => {
+    world.seedPool('web');
+    world.start();
+    world.seedPod('a', { cpu: '3' });
+    await world.clock.forward(window);
+    const [claim] = world.claims;
+    world.becomes(claim!, 'Registered', 'Initialized');
+    world.seedNode(claim!);
+    const verdict = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' } as const;
+    const status = { conditions: [verdict], nominatedNodeName: claim!.metadata.name };
+    world.seedPod('a', { cpu: '3' }, { status });
+    world.seedPod('thief', { cpu: '4' }, { spec: { nodeName: claim!.metadata.name } });
+
+    await world.clock.forward(seconds(15));
+    expect(world.claims).toHaveLength(1);
+    await world.clock.forward(seconds(30));
+    expect(world.claims).toHaveLength(2);
+  });
+
   test('that only starts is not left alone for its startup taints', async () => {
     world.seedPool('web');
     world.start();

@@ -12,6 +12,7 @@ import { firstSolver } from '#scheduling/first-solver.ts';
 import type { NodeInSight, Plan, Problem, Solve } from '#scheduling/solver.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
+import { keyText } from '#schemas/kubernetes/resource.ts';
 import { seconds, type Duration } from '#schemas/time/clock.ts';
 
 import type { Catalog } from '../catalog.ts';
@@ -23,6 +24,7 @@ import { ProvisioningEvents } from './events.ts';
 import { Launcher } from './launcher.ts';
 import type { LimitStates } from './limit-states.ts';
 import { limitsNow } from './limits-now.ts';
+import { isLiveNomination } from './live-nomination.ts';
 import { ProvisioningMetrics } from './metrics.ts';
 import { NodesInSight } from './nodes-in-sight.ts';
 import type { Nominations } from './nominations.ts';
@@ -90,41 +92,42 @@ export class Provisioner implements Runnable {
     }
   }
 
-  /** One pass: also for tests that want one without its window. */
-  async pass(signal: AbortSignal): Promise<void> {
+  /** What the catalog says is asked first, so that everything else is of one moment. */
+  async #pass(signal: AbortSignal): Promise<void> {
     const { nominations, reservations, catalog } = this.#parts;
     await this.#upkeep.run();
-    const pods = this.#context.caches.pods.list().filter((pod) => this.#isPending(pod));
-    const waiting = pods.filter(
-      ({ metadata }) => !nominations.claimOf(`${metadata.namespace}/${metadata.name}`),
-    );
-    const claims = this.#claims.list();
     const supply = await supplyOf(this.#context, catalog, signal, (pool, offer) =>
       this.#claims.remaining(pool, reservations, offer),
     );
-    const { daemonSets } = this.#context.caches;
-    const nodes = waiting.length > 0 ? this.#nodes.list(claims, supply.offers) : [];
-    const plan = this.#solve({
-      pods: waiting,
-      nodes,
-      pools: supply.pools,
-      daemonSets: daemonSets.list(),
-    });
-    this.#tell(plan, waiting, supply);
-    this.#cancelAgain();
-    if (pods.length > 0) this.#lookAgain();
-    for (const [pod, claimName] of onTheWay(plan, nodes)) nominations.plan(claimName, [pod]);
+    const problem = this.#problem(supply);
+    const plan = this.#solve(problem);
+    this.#tell(plan, problem, supply);
+    for (const [pod, claim] of onTheWay(plan, problem.nodes)) nominations.plan(claim, [pod]);
     signal.throwIfAborted();
     await this.#carryOut(plan);
   }
 
-  #lookAgain(): void {
+  /** Pods that wait for a machine already are part of its load, not of the problem. */
+  #problem({ pools, offers }: Supply): Problem & { readonly pods: readonly Live<Pod>[] } {
+    const { caches } = this.#context;
+    const unbound = caches.pods.list().filter((pod) => isProvisionable(pod, () => false));
+    this.#lookAgain(unbound.length > 0);
+    const pods = unbound
+      .filter((pod) => this.#isPending(pod))
+      .filter(({ metadata }) => !this.#parts.nominations.claimOf(keyText(metadata)));
+    const nodes = pods.length > 0 ? this.#nodes.list(this.#claims.list(), offers) : [];
+    return { pods, nodes, pools, daemonSets: caches.daemonSets.list() };
+  }
+
+  #lookAgain(isNeeded: boolean): void {
+    this.#cancelAgain();
+    if (!isNeeded) return;
     this.#cancelAgain = this.#context.clock.after(again, () => this.#batcher.trigger('again'));
   }
 
   async #round(signal: AbortSignal): Promise<void> {
     await this.#batcher.next(signal);
-    await this.pass(signal);
+    await this.#pass(signal);
     this.#failures = 0;
   }
 
@@ -143,7 +146,7 @@ export class Provisioner implements Runnable {
     });
   }
 
-  #tell(plan: Plan, pods: readonly Live<Pod>[], supply: Supply): void {
+  #tell(plan: Plan, { pods }: { readonly pods: readonly Live<Pod>[] }, supply: Supply): void {
     this.#metrics.decided(plan, pods);
     this.#events.placed(plan, pods);
     this.#events.refused(plan, pods, supply.skipped);
@@ -154,7 +157,7 @@ export class Provisioner implements Runnable {
   }
 
   #isPending(pod: Pod): boolean {
-    return isProvisionable(pod, (name) => this.#context.caches.nodes.get(name) !== undefined);
+    return isProvisionable(pod, (name) => isLiveNomination(this.#context, name));
   }
 
   async #failed(error: unknown, signal: AbortSignal): Promise<void> {
