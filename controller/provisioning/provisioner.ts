@@ -28,6 +28,7 @@ import { isLiveNomination } from './live-nomination.ts';
 import { ProvisioningMetrics } from './metrics.ts';
 import { NodesInSight } from './nodes-in-sight.ts';
 import type { Nominations } from './nominations.ts';
+import { rejectFirst } from './parallel.ts';
 import { PlanUpkeep } from './plan-upkeep.ts';
 import { supplyOf, type Supply } from './pools-in-sight.ts';
 import { isProvisionable } from './provisionable.ts';
@@ -73,8 +74,7 @@ export class Provisioner implements Runnable {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { caches } = this.#context;
-    await Promise.all(Object.values(caches).map((cache) => cache.whenSynced(signal)));
+    if (!(await this.#synced(signal))) return;
     subscribeTriggers(
       this.#context,
       this.#parts.reservations,
@@ -90,6 +90,14 @@ export class Provisioner implements Runnable {
       // oxlint-disable-next-line no-await-in-loop -- one pass after the other is the point
       await this.#round(signal).catch((error: unknown) => this.#failed(error, signal));
     }
+  }
+
+  /** False when the signal aborts first. */
+  async #synced(signal: AbortSignal): Promise<boolean> {
+    const caches = Object.values(this.#context.caches);
+    const waits = await Promise.allSettled(caches.map((cache) => cache.whenSynced(signal)));
+    if (!signal.aborted) rejectFirst(waits);
+    return !signal.aborted;
   }
 
   /** What the catalog says is asked first, so that everything else is of one moment. */
