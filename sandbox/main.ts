@@ -2,6 +2,7 @@
  * `npm run sandbox`: the product's main job on one computer. It starts the world, plays the story while telling it,
  * and then stays up for `kubectl`, or ends (`--once`) with the verdict.
  */
+import { homedir } from 'node:os';
 import { inspect } from 'node:util';
 
 import { SharedInformer } from '#kube/cache/shared-informer.ts';
@@ -64,7 +65,7 @@ async function tell(world: World, out: NodeJS.WriteStream, signal: AbortSignal):
   const ownPods = new SharedInformer(client, podResource, { ...options, namespace: 'default' });
   const kubernetes = ((await client.raw('/version')) as { gitVersion: string }).gitVersion;
   const scene = { chapter: '' };
-  const title = `sandbox · Kubernetes ${kubernetes} · AWS on the wire · ${availability(world)}`;
+  const title = `sandbox · Kubernetes ${kubernetes} · AWS on the wire\n${availability(world)}`;
   const update = (): void => teller.update();
   const timeline = new Timeline(claims, clock, update);
   const pods = new PodCount(ownPods, update);
@@ -96,7 +97,7 @@ async function tell(world: World, out: NodeJS.WriteStream, signal: AbortSignal):
 }
 
 function availability({ plane }: World): string {
-  return `kubeconfig ${plane.kubeconfig}`;
+  return `kubeconfig ${plane.kubeconfig.replace(homedir(), '~')}`;
 }
 
 async function stay(world: World, out: NodeJS.WriteStream, signal: AbortSignal): Promise<void> {

@@ -7,7 +7,7 @@ import type { Route53Timings } from './route53/zones.ts';
 /** Everything that takes time in this cloud. */
 export type CloudTimings = Ec2Timings &
   Route53Timings &
-  Omit<MachineScript, 'health' | 'diesAfter'>;
+  Omit<MachineScript, 'health' | 'diesAfter' | 'quotas'>;
 
 /** What takes minutes in the world takes tenths of a second here: an instance is healthy about 1.5 s after launch. */
 export const quick: CloudTimings = {

@@ -1,5 +1,7 @@
 import type { Duration } from '#schemas/time/clock.ts';
 
+import type { Quotas } from './user-data.ts';
+
 export type CheckStatus = 'unknown' | 'degraded' | 'healthy';
 
 /** How a machine comes up, and what it does wrong. */
@@ -14,6 +16,8 @@ export interface MachineScript {
   readonly health: 'healthy' | 'degraded' | 'mute';
   /** It stops answering so long after power-on, though its instance still runs. */
   readonly diesAfter?: Duration | undefined;
+  /** What its platform allows whatever its user data says, as an image with other needs of its own would. */
+  readonly quotas?: Partial<Quotas> | undefined;
 }
 
 /**

@@ -62,7 +62,7 @@ export class Machine {
 
   #listen({ users, certificate, privateKey, port, fqdn }: MachineSettings): void {
     const upSince = this.#clock.now();
-    const platform = new Platform(users, () => this.#checks(upSince));
+    const platform = new Platform(this.#allowed(users), () => this.#checks(upSince));
     const server = createServer({ cert: certificate, key: privateKey }, (request, response) => {
       void answer(request, platform).then(({ status, body }) => {
         response.writeHead(status, { 'content-type': 'application/json' });
@@ -76,6 +76,11 @@ export class Machine {
       this.#log.info({ fqdn, port }, 'the machine is up'),
     );
     this.#server = server;
+  }
+
+  #allowed(users: MachineSettings['users']): MachineSettings['users'] {
+    const { quotas } = this.#spec.script;
+    return users.map((user) => ({ ...user, quotas: { ...user.quotas, ...quotas } }));
   }
 
   #checks(upSince: Instant): ReturnType<typeof checksAt> {

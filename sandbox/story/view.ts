@@ -20,7 +20,7 @@ export function draw({ title, chapter, workloads, claims }: Scene, colour: boole
   const shown = present.slice(-listed);
   const hidden = present.length - shown.length;
   return [
-    title,
+    ...title.split('\n'),
     '',
     `  ${chapter}`,
     '',
@@ -53,12 +53,17 @@ function cellsOf(claim: ClaimStory, colour: boolean): string[] {
   return [name, instanceType, zone.slice(-2), stepsOf(claim), state];
 }
 
-/** Each step with the time it took by itself, in seconds. */
+/**
+ * Each step with the time it took by itself, in seconds. Steps that were seen done at the same moment were written
+ * together: the last one speaks for all.
+ */
 export function stepsOf({ steps }: ClaimStory): string {
-  return steps
-    .map(({ step, ms }, index) => ({ step, took: ms - (steps[index - 1]?.ms ?? 0) }))
-    .filter(({ took, step }) => took >= 50 || step === 'ready')
-    .map(({ step, took }) => `${step} ${(took / 1000).toFixed(1)}s`)
+  const moments = steps.filter(({ ms }, index) => steps[index + 1]?.ms !== ms);
+  return moments
+    .map(
+      ({ step, ms }, index) =>
+        `${step} ${((ms - (moments[index - 1]?.ms ?? 0)) / 1000).toFixed(1)}s`,
+    )
     .join('  ');
 }
 
