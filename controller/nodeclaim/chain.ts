@@ -24,6 +24,7 @@ import type { Machines } from './machines.ts';
 import type { Step } from './step.ts';
 import { DnsGone } from './termination/dns-gone.ts';
 import { Drain } from './termination/drain.ts';
+import { Eviction } from './termination/eviction.ts';
 import { InstanceGone } from './termination/instance-gone.ts';
 import { NodeReleased } from './termination/node-released.ts';
 import { PodsReleased } from './termination/pods-released.ts';
@@ -69,8 +70,8 @@ export function terminationChain(parts: Parts): readonly Step[] {
   const { context, reservations, nominations, credentials, machines } = parts;
   const { client, caches, clock } = context;
   return [
-    new Drain(context, parts.nodes),
-    new Uninstall(client, caches),
+    new Drain(context, { nodes: parts.nodes, machines, eviction: new Eviction(context) }),
+    new Uninstall(client, caches, clock),
     new DnsGone(machines),
     new InstanceGone(machines, clock),
     new PodsReleased(client, caches),

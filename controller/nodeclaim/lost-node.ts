@@ -2,10 +2,10 @@ import type { KubeClient } from '#kube/client/client.ts';
 import { isNotFound } from '#kube/client/errors.ts';
 import type { Node } from '#schemas/kubernetes/core.ts';
 import { nodes } from '#schemas/kubernetes/resource.ts';
-import { taints } from '#schemas/names.ts';
 
 import type { Freshest } from '../freshest.ts';
 import type { ClaimInHand } from './claim-in-hand.ts';
+import { isOpen } from './machine-nodes.ts';
 
 /**
  * `kubectl delete node` means the machine, so a claim follows its Node. The Node's finalizer shows the deletion in
@@ -24,16 +24,15 @@ export class LostNode {
   async isLost(hand: ClaimInHand, signal: AbortSignal): Promise<boolean> {
     const { nodeName: name } = hand.status;
     if (name === undefined || !hand.is('Registered')) return false;
-    if (isOpen(this.#nodes.get(name))) return false;
+    if (isOurs(this.#nodes.get(name))) return false;
     const live = await this.#client.get(nodes, { name }, { signal }).catch(absent);
-    return !isOpen(live);
+    return !isOurs(live);
   }
 }
 
-function isOpen(node: Node | undefined): boolean {
-  if (!node || node.metadata?.deletionTimestamp !== undefined) return false;
-  const { key } = taints.unregistered;
-  return !node.spec?.taints?.some((taint) => taint.key === key);
+/** The one that registration opened, and nobody takes away. */
+function isOurs(node: Node | undefined): boolean {
+  return node !== undefined && node.metadata?.deletionTimestamp === undefined && isOpen(node);
 }
 
 function absent(error: unknown): undefined {

@@ -10,11 +10,13 @@ import type { ClaimInHand } from '../claim-in-hand.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
 
 /** Taints that Kubernetes takes off by itself once a node works. */
-const ephemeral: readonly Pick<Taint, 'key'>[] = [
-  { key: 'node.kubernetes.io/not-ready' },
-  { key: 'node.kubernetes.io/unreachable' },
-  { key: 'node.cloudprovider.kubernetes.io/uninitialized' },
-];
+const ephemeral: ReadonlySet<string> = new Set([
+  'node.kubernetes.io/not-ready',
+  'node.kubernetes.io/unreachable',
+  'node.cloudprovider.kubernetes.io/uninitialized',
+]);
+/** Those of the node readiness controller, which are named by whoever writes its rules. */
+const readiness = 'readiness.k8s.io/';
 
 /**
  * A Node counts as capacity from here on: it is Ready, open, and advertises everything that was asked of it.
@@ -34,23 +36,26 @@ export class Initialization implements Step {
   async run(hand: ClaimInHand): Promise<Outcome> {
     const node = this.#nodes.get(hand.status.nodeName ?? '');
     if (!node) return wait({ reason: 'NodeNotFound', message: 'The Node is not there (any more)' });
-    const lacking =
-      notReady(node) ??
-      startupTaint(hand, node) ??
-      ephemeralTaint(node) ??
-      unregistered(hand, node);
+    const lacking = lackOf(hand, node);
     if (lacking) return lacking;
-    if (node.metadata.labels?.[labels.initialized] !== 'true') await this.#label(node);
+    await this.#label(node);
     hand.status.capacity = node.status?.capacity ?? {};
     hand.status.allocatable = node.status?.allocatable ?? {};
     return done();
   }
 
   async #label(node: Live<Node>): Promise<void> {
-    const { name } = node.metadata;
+    const { name, labels: present } = node.metadata;
+    if (present?.[labels.initialized] === 'true') return;
     const body = { metadata: { labels: { [labels.initialized]: 'true' } } };
     this.#nodes.wrote(await this.#client.patch(nodes, { name }, { type: 'merge', body }));
   }
+}
+
+function lackOf(hand: ClaimInHand, node: Node): Outcome | undefined {
+  return (
+    notReady(node) ?? startupTaint(hand, node) ?? ephemeralTaint(node) ?? unadvertised(hand, node)
+  );
 }
 
 function notReady(node: Node): Outcome | undefined {
@@ -70,7 +75,9 @@ function startupTaint({ claim }: ClaimInHand, node: Node): Outcome | undefined {
 }
 
 function ephemeralTaint(node: Node): Outcome | undefined {
-  const left = node.spec?.taints?.find(({ key }) => ephemeral.some((one) => one.key === key));
+  const left = node.spec?.taints?.find(
+    ({ key }) => ephemeral.has(key) || key.startsWith(readiness),
+  );
   if (!left) return undefined;
   return wait({
     reason: 'KnownEphemeralTaintsExist',
@@ -78,7 +85,7 @@ function ephemeralTaint(node: Node): Outcome | undefined {
   });
 }
 
-function unregistered({ claim }: ClaimInHand, node: Node): Outcome | undefined {
+function unadvertised({ claim }: ClaimInHand, node: Node): Outcome | undefined {
   const missing = Object.entries(claim.spec.resources?.requests ?? {}).find(
     ([name, asked]) =>
       !Quantity.parse(asked).isZero() &&

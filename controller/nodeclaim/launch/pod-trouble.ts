@@ -20,17 +20,25 @@ interface Trouble {
  * @returns undefined while nothing speaks against it
  */
 export function podTrouble(pod: Pod): Trouble | undefined {
-  const name = pod.metadata?.name ?? '';
-  const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
-  if (scheduled?.status === 'False') {
-    const { reason = 'Unschedulable', message = 'no reason given' } = scheduled;
-    return { reason: `KraftletPod${reason}`, message: `Kraftlet Pod ${name}: ${message} (KPU327)` };
-  }
-  const container = pod.status?.containerStatuses?.find(isStuck);
+  const found = unscheduled(pod) ?? stuckContainer(pod);
+  if (!found) return undefined;
+  const message = `Kraftlet Pod ${pod.metadata?.name ?? ''}: ${found.message} (KPU327)`;
+  return { reason: found.reason, message };
+}
+
+function unscheduled({ status }: Pod): Trouble | undefined {
+  const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  if (scheduled?.status !== 'False') return undefined;
+  const { reason = 'Unschedulable', message = 'no reason given' } = scheduled;
+  return { reason: `KraftletPod${reason}`, message };
+}
+
+function stuckContainer({ status }: Pod): Trouble | undefined {
+  const container = status?.containerStatuses?.find(isStuck);
   const waiting = container?.state?.waiting;
   if (!container || !waiting) return undefined;
   const { reason = 'Waiting', message = `image ${container.image ?? 'unknown'}` } = waiting;
-  return { reason: `Kraftlet${reason}`, message: `Kraftlet Pod ${name}: ${message} (KPU327)` };
+  return { reason: `Kraftlet${reason}`, message };
 }
 
 function isStuck({ state }: ContainerStatus): boolean {

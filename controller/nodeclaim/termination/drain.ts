@@ -1,51 +1,54 @@
-import type { KubeClient } from '#kube/client/client.ts';
-import { isConflict, isNotFound, isTooManyRequests } from '#kube/client/errors.ts';
-import type { EventRecorder } from '#kube/runtime/events.ts';
-import type { Node, Pod } from '#schemas/kubernetes/core.ts';
+import { MachineError } from '#machine/errors.ts';
+import type { Node } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
-import { nodes, pods } from '#schemas/kubernetes/resource.ts';
+import { nodes } from '#schemas/kubernetes/resource.ts';
 import { labels, taints } from '#schemas/names.ts';
-import { seconds, type Clock, type Instant } from '#schemas/time/clock.ts';
+import { seconds } from '#schemas/time/clock.ts';
 
 import { by } from '../../caches.ts';
 import type { Context } from '../../context.ts';
 import type { Freshest } from '../../freshest.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
+import { isOpen, nodeNameOf, nodesOf } from '../machine-nodes.ts';
+import type { Machines } from '../machines.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
-import { deadlineOf } from '../termination-deadline.ts';
-import { graceOf, isHeld, isInTheWay } from './drainable.ts';
+import { isInTheWay } from './drainable.ts';
+import type { Eviction } from './eviction.ts';
+
+/** A new instance may be missing from the cloud's lists for this long, so its absence proves nothing. */
+const invisible = seconds(60);
 
 /**
- * Empties the Node while Kraftlet still runs: only Kraftlet can end guests in order and let their Pods go. Pods are
- * evicted, so PodDisruptionBudgets hold; `karpenter.sh/do-not-disrupt` holds a Pod until the claim's
- * terminationGracePeriod leaves just its own grace period.
+ * Empties the Node while Kraftlet still runs: only Kraftlet can end guests in order and let their Pods go. Where the
+ * instance has ended by itself there is nothing left to end in order, and its Pods are released without asking.
  *
  * Source: Karpenter v1.15, pkg/controllers/node/termination.
  */
 export class Drain implements Step {
   readonly condition = 'Drained';
-  readonly #client: KubeClient;
   readonly #context: Context;
   readonly #nodes: Freshest<Node>;
-  readonly #recorder: EventRecorder;
-  readonly #clock: Clock;
+  readonly #machines: Machines;
+  readonly #eviction: Eviction;
 
-  constructor(context: Context, freshNodes: Freshest<Node>) {
-    this.#client = context.client;
+  constructor(
+    context: Context,
+    parts: { nodes: Freshest<Node>; machines: Machines; eviction: Eviction },
+  ) {
     this.#context = context;
-    this.#nodes = freshNodes;
-    this.#recorder = context.recorder;
-    this.#clock = context.clock;
+    this.#nodes = parts.nodes;
+    this.#machines = parts.machines;
+    this.#eviction = parts.eviction;
   }
 
-  async run(hand: ClaimInHand): Promise<Outcome> {
-    const node = this.#nodes.get(hand.status.nodeName ?? '');
-    if (!node || !hand.is('Registered')) return done(); // a Node that never opened holds nobody
-    await this.#close(node);
-    const now = this.#clock.now();
-    const left = this.#podsOf(node).filter((pod) => isInTheWay(pod, this.#clock));
-    if (left.length === 0) return done();
-    await Promise.all(left.map((pod) => this.#push(hand, pod, now)));
+  async run(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
+    const { caches, clock } = this.#context;
+    const node = nodesOf(caches, hand).find(isOpen);
+    if (node) await this.#close(this.#nodes.get(node.metadata.name) ?? node);
+    else if (!hand.is('Registered')) return done(); // a Node that never opened holds nobody
+    const left = caches.pods.by(by.node, nodeNameOf(hand)).filter((pod) => isInTheWay(pod, clock));
+    if (left.length === 0 || (await this.#hasEnded(hand, signal))) return done();
+    await Promise.all(left.map(async (pod) => this.#eviction.push(hand, pod)));
     const names = left.slice(0, 3).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
     const more = left.length > 3 ? `, … (${left.length} in all)` : '';
     const message = `Waiting for Pods to leave: ${names.join(', ')}${more}`;
@@ -61,54 +64,21 @@ export class Drain implements Step {
       metadata: { resourceVersion, labels: { [labels.excludeFromLoadBalancers]: 'karpenter' } },
       spec: { taints: [...current, taints.disrupted] },
     };
-    this.#nodes.wrote(await this.#client.patch(nodes, { name }, { type: 'merge', body }));
+    const patch = { type: 'merge', body } as const;
+    this.#nodes.wrote(await this.#context.client.patch(nodes, { name }, patch));
   }
 
-  #podsOf(node: Live<Node>): Live<Pod>[] {
-    return this.#context.caches.pods.by(by.node, node.metadata.name);
-  }
-
-  async #push(hand: ClaimInHand, pod: Live<Pod>, now: Instant): Promise<void> {
-    if (pod.metadata.deletionTimestamp !== undefined) return;
-    const deadline = deadlineOf(hand.claim, this.#clock);
-    const overdue = deadline !== undefined && now >= deadline - graceOf(pod);
-    if (overdue) return this.#deleteBy(pod, Math.max(1, Math.floor((deadline - now) / 1000)));
-    if (isHeld(pod)) return;
-    return this.#evict(hand, pod);
-  }
-
-  async #evict(hand: ClaimInHand, pod: Live<Pod>): Promise<void> {
-    const { namespace = '', name, uid } = pod.metadata;
-    const eviction = {
-      apiVersion: 'policy/v1',
-      kind: 'Eviction',
-      metadata: { namespace, name },
-      deleteOptions: { preconditions: { uid } },
-    };
+  /** A cloud that cannot be asked proves nothing, so Pods are then evicted as from a machine that lives. */
+  async #hasEnded(hand: ClaimInHand, signal: AbortSignal): Promise<boolean> {
+    if (!hand.revision || hand.status.providerID === undefined) return false;
     try {
-      await this.#client.createSubresource(pods, { namespace, name }, 'eviction', eviction);
-      const message = `Evicted because machine ${hand.identity.name} goes away`;
-      this.#recorder.record({ object: pod, type: 'Normal', reason: 'Evicted', message });
+      const instance = await this.#machines.instance(hand, signal);
+      if (instance) return instance.state !== 'running' && instance.state !== 'pending';
+      const { clock } = this.#context;
+      return clock.now() - (hand.since('Launched') ?? clock.now()) > invisible;
     } catch (error) {
-      if (isNotFound(error) || isConflict(error)) return; // gone already
-      if (!isTooManyRequests(error)) throw error;
-      const message = `Pod ${namespace}/${name} cannot be evicted yet: ${error.message}`;
-      this.#recorder.record({
-        object: hand.claim,
-        type: 'Warning',
-        reason: 'FailedDraining',
-        message,
-      });
+      if (!(error instanceof MachineError)) throw error;
+      return false;
     }
-  }
-
-  /** Past the deadline neither budget nor annotation holds a Pod. */
-  async #deleteBy(pod: Live<Pod>, gracePeriodSeconds: number): Promise<void> {
-    const { namespace = '', name, uid } = pod.metadata;
-    await this.#client
-      .delete(pods, { namespace, name }, { uid, gracePeriodSeconds })
-      .catch((error: unknown) => {
-        if (!isNotFound(error) && !isConflict(error)) throw error;
-      });
   }
 }

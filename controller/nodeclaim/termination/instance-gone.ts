@@ -1,16 +1,20 @@
 import type { CloudProvider } from '#machine/cloud/provider.ts';
 import type { Instance } from '#machine/machine.ts';
-import { seconds, type Clock, type Instant } from '#schemas/time/clock.ts';
+import { tags } from '#schemas/names.ts';
+import { parseProviderID } from '#schemas/provider-id.ts';
+import { minutes, seconds, type Clock } from '#schemas/time/clock.ts';
 
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { Machines } from '../machines.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
 
 /**
- * How long after a launch call its instance may be missing from the cloud's lists.
+ * How long after a launch its instance may be missing from the cloud's lists.
  * Source: Amazon EC2 User Guide, eventual consistency; karpenter's own grace is of the same size.
  */
 const invisible = seconds(60);
+/** The last launch call began before the deletion was seen and may have run for a minute; then its instance shows. */
+const unanswered = minutes(1) + invisible;
 
 /**
  * Ends the instance and waits for the proof: the cloud lists it as terminated, or lists nothing long enough after
@@ -29,14 +33,36 @@ export class InstanceGone implements Step {
 
   async run(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
     if (!hand.revision) return done(); // the cloud was never called
-    const { nodeClass } = hand.revision;
     const cloud = await this.#machines.cloud(hand);
-    const made = await cloud.find(nodeClass, hand.identity, signal);
-    const alive = made.filter(({ state }) => state !== 'terminated');
+    const seen = await this.#shared(hand, cloud, signal);
+    const made = seen.some(isAlive) ? seen : await this.#own(hand, cloud, signal);
+    const alive = made.filter(isAlive);
     if (alive.length > 0) return this.#terminate(hand, cloud, alive, signal);
-    if (made.length > 0 || this.#now() - this.#lastCall(hand) > invisible) return done();
+    await this.#terminateUnlisted(hand, cloud, made, signal);
+    if (this.#isAll(hand, made)) return done();
     const message = 'Waiting until the cloud is sure to show what was launched';
     return wait({ after: seconds(5), reason: 'AwaitingCloud', message });
+  }
+
+  /** From the list that all claims share, since an end takes a minute and many may be waited for. */
+  async #shared(
+    { identity, revision }: ClaimInHand,
+    cloud: CloudProvider,
+    signal: AbortSignal,
+  ): Promise<readonly Instance[]> {
+    if (!revision) return [];
+    const all = await cloud.snapshot(revision.nodeClass, identity.clusterUid, signal);
+    return all.filter((instance) => instance.tags[tags.claimUid] === identity.claimUid);
+  }
+
+  /** The proof: a list of this moment. */
+  async #own(
+    hand: ClaimInHand,
+    cloud: CloudProvider,
+    signal: AbortSignal,
+  ): Promise<readonly Instance[]> {
+    const { nodeClass } = this.#machines.revision(hand);
+    return cloud.find(nodeClass, hand.identity, signal);
   }
 
   async #terminate(
@@ -47,17 +73,45 @@ export class InstanceGone implements Step {
   ): Promise<Outcome> {
     const { nodeClass } = this.#machines.revision(hand);
     const toEnd = alive.filter(({ state }) => state !== 'terminating');
-    await Promise.all(toEnd.map(({ id }) => cloud.terminate(nodeClass, id, signal)));
+    await Promise.all(toEnd.map(async ({ id }) => cloud.terminate(nodeClass, id, signal)));
     const message = `Waiting for the end of ${alive.map(({ id }) => id).join(', ')}`;
     return wait({ after: seconds(1), reason: 'InstanceTerminating', message });
   }
 
-  /** A claim without an intent had each of its calls refused for good, so nothing can appear any more. */
-  #lastCall({ intent }: ClaimInHand): Instant {
-    return intent === undefined ? Number.NEGATIVE_INFINITY : this.#clock.from(intent.since);
+  /** An instance that was answered and is not listed is new, long gone, or has lost its tags. */
+  async #terminateUnlisted(
+    hand: ClaimInHand,
+    cloud: CloudProvider,
+    made: readonly Instance[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const id = idOf(hand);
+    if (id === undefined || made.some((instance) => instance.id === id)) return;
+    await cloud.terminate(this.#machines.revision(hand).nodeClass, id, signal);
   }
 
-  #now(): Instant {
-    return this.#clock.now();
+  /**
+   * Whether all that can have been made is among these. Each attempt makes at most one instance, and is counted up
+   * only when the one before had made its own; without an intent every call was refused for good.
+   */
+  #isAll(hand: ClaimInHand, made: readonly Instance[]): boolean {
+    const id = idOf(hand);
+    if (id !== undefined) {
+      const age = this.#clock.now() - (hand.since('Launched') ?? hand.createdAt);
+      return age > invisible || made.some((instance) => instance.id === id);
+    }
+    if (!hand.mayHaveMachine) return true;
+    const { deletionTimestamp } = hand.claim.metadata;
+    const deleted = this.#clock.from(deletionTimestamp ?? this.#clock.stamp());
+    const attempts = hand.intent?.attempt ?? Number.POSITIVE_INFINITY;
+    return made.length >= attempts || this.#clock.now() - deleted > unanswered;
   }
+}
+
+function isAlive({ state }: Instance): boolean {
+  return state !== 'terminated';
+}
+
+function idOf({ status }: ClaimInHand): string | undefined {
+  return parseProviderID(status.providerID ?? '')?.id;
 }

@@ -1,12 +1,13 @@
 import type { KubeClient } from '#kube/client/client.ts';
-import { isNotFound } from '#kube/client/errors.ts';
+import { isConflict, isNotFound } from '#kube/client/errors.ts';
 import type { Node } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { nodes } from '#schemas/kubernetes/resource.ts';
 import { finalizers } from '#schemas/names.ts';
 
-import { by, type Caches } from '../../caches.ts';
+import type { Caches } from '../../caches.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
+import { isMadeFor, nodeNameOf, nodesOf } from '../machine-nodes.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
 
 /** Removes the Node, which Kraftlet may not do itself, and our hold on it. */
@@ -20,26 +21,37 @@ export class NodeReleased implements Step {
   }
 
   async run(hand: ClaimInHand): Promise<Outcome> {
-    const { providerID } = hand.status;
-    const found = providerID === undefined ? [] : this.#caches.nodes.by(by.providerID, providerID);
+    if (!hand.mayHaveMachine) return done();
+    const cached = nodesOf(this.#caches, hand);
+    const found = cached.length > 0 ? cached : await this.#live(hand);
     if (found.length === 0) return done();
-    await Promise.all(found.map((node) => this.#remove(node)));
+    await Promise.all(found.map(async (node) => this.#remove(node)));
     const message = `Waiting until Node ${found.map(({ metadata }) => metadata.name).join(', ')} is gone`;
     return wait({ after: 500, reason: 'NodeTerminating', message });
   }
 
-  async #remove(node: Live<Node>): Promise<void> {
-    const { name, uid } = node.metadata;
+  /** The cache may be late with a Node that Kraftlet made last, so the last word is the API server's. */
+  async #live(hand: ClaimInHand): Promise<Live<Node>[]> {
+    const node = await this.#client
+      .get(nodes, { name: nodeNameOf(hand) })
+      .catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+        return undefined;
+      });
+    return node && isMadeFor(node, hand) ? [node] : [];
+  }
+
+  async #remove({ metadata }: Live<Node>): Promise<void> {
+    const { name, uid, resourceVersion, finalizers: present = [], deletionTimestamp } = metadata;
+    const kept = present.filter((one) => one !== finalizers.termination);
     try {
-      if (node.metadata.deletionTimestamp === undefined) {
-        await this.#client.delete(nodes, { name }, { uid });
-      }
-      const kept = (node.metadata.finalizers ?? []).filter((one) => one !== finalizers.termination);
-      if (kept.length === (node.metadata.finalizers ?? []).length) return;
-      const body = { metadata: { finalizers: kept, uid } };
+      if (deletionTimestamp === undefined)
+        return await this.#client.delete(nodes, { name }, { uid });
+      if (kept.length === present.length) return; // somebody else holds it
+      const body = { metadata: { resourceVersion, finalizers: kept } };
       await this.#client.patch(nodes, { name }, { type: 'merge', body });
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      if (!isNotFound(error) && !isConflict(error)) throw error; // gone, or changed: looked at again
     }
   }
 }

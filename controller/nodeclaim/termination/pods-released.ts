@@ -7,12 +7,16 @@ import { finalizers } from '#schemas/names.ts';
 
 import { by, type Caches } from '../../caches.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
+import { nodeNameOf } from '../machine-nodes.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
 
 /**
  * Frees the Pods that are still bound to the Node. Kraftlet holds each by a finalizer until its guest is gone; the
  * guests are gone with the instance, and Kraftlet cannot say so any more. A Node removed first would leave them
  * stuck for ever, so this comes after the proof and before the Node.
+ *
+ * Only Pods that are held are waited for: a DaemonSet that tolerates everything makes its Pod again as long as
+ * there is a Node, and such Pods go with it.
  */
 export class PodsReleased implements Step {
   readonly #client: KubeClient;
@@ -24,20 +28,28 @@ export class PodsReleased implements Step {
   }
 
   async run(hand: ClaimInHand): Promise<Outcome> {
-    const { nodeName } = hand.status;
-    const left = nodeName === undefined ? [] : this.#caches.pods.by(by.node, nodeName);
-    if (left.length === 0) return done();
-    await Promise.all(left.map((pod) => this.#release(pod)));
-    const message = `Releasing ${left.length} Pods of the ended machine`;
+    if (!hand.mayHaveMachine) return done();
+    const cached = this.#caches.pods.by(by.node, nodeNameOf(hand));
+    const bound = cached.some(isHeld) ? cached : await this.#bound(hand);
+    await Promise.all(bound.map(async (pod) => this.#release(pod)));
+    const held = bound.filter(isHeld);
+    if (held.length === 0) return done();
+    const message = `Releasing ${held.length} Pods of the ended machine`;
     return wait({ after: 500, reason: 'ReleasingPods', message });
   }
 
+  /** The cache may be late with the last Pod that Kraftlet took, so the last word is the API server's. */
+  async #bound(hand: ClaimInHand): Promise<Live<Pod>[]> {
+    const fieldSelector = `spec.nodeName=${nodeNameOf(hand)}`;
+    return (await this.#client.list(pods, { fieldSelector })).items;
+  }
+
   /** The finalizer first; then the delete, for without grace 0 the Pod would stay until its Node goes. */
-  async #release({ metadata }: Live<Pod>): Promise<void> {
-    const { namespace = '', name, uid, resourceVersion } = metadata;
-    const kept = (metadata.finalizers ?? []).filter((one) => one !== finalizers.kraftletPod);
+  async #release(pod: Live<Pod>): Promise<void> {
+    const { namespace = '', name, uid, resourceVersion, finalizers: present = [] } = pod.metadata;
+    const kept = present.filter((one) => one !== finalizers.kraftletPod);
     try {
-      if (kept.length !== (metadata.finalizers ?? []).length) {
+      if (isHeld(pod)) {
         const body = { metadata: { resourceVersion, finalizers: kept } };
         await this.#client.patch(pods, { namespace, name }, { type: 'merge', body });
       }
@@ -46,4 +58,8 @@ export class PodsReleased implements Step {
       if (!isNotFound(error) && !isConflict(error)) throw error; // gone, or changed: looked at again
     }
   }
+}
+
+function isHeld({ metadata }: Pod): boolean {
+  return metadata?.finalizers?.includes(finalizers.kraftletPod) ?? false;
 }

@@ -1,61 +1,92 @@
 import type { KubeClient } from '#kube/client/client.ts';
-import { isNotFound } from '#kube/client/errors.ts';
+import { isConflict, isNotFound } from '#kube/client/errors.ts';
+import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
-import type { Resource } from '#schemas/kubernetes/resource.ts';
+import { pods, statefulSets, type Resource } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
+import type { Clock } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../../caches.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import { releaseResources } from '../kraftlet-release.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
+import { isStuck } from './drainable.ts';
 
 const defaultNamespace = 'kraftlet';
+const installed = 'KraftletInstalled';
+const uninstalled = 'Uninstalled';
 
 /**
- * Takes the Kraftlet release down, and waits until its Pod is gone: a Kraftlet still running would create the
- * Node again after it was removed.
+ * Takes the Kraftlet release down: first what runs, until its Pod is gone, for a Kraftlet still running would create
+ * the Node again after it was removed; then all the rest.
+ *
+ * The StatefulSet is deleted in the foreground, so that it stays, and makes no Pod, until its last Pod is gone.
  */
 export class Uninstall implements Step {
   readonly #client: KubeClient;
   readonly #caches: Caches;
+  readonly #clock: Clock;
 
-  constructor(client: KubeClient, caches: Caches) {
+  constructor(client: KubeClient, caches: Caches, clock: Clock) {
     this.#client = client;
     this.#caches = caches;
+    this.#clock = clock;
   }
 
   async run(hand: ClaimInHand): Promise<Outcome> {
-    if (!hand.revision) return done(); // never got as far as a release
-    const namespace = hand.revision.nodeClass.spec.kraftlet.namespace ?? defaultNamespace;
-    const found = await Promise.all(
-      releaseResources.map((resource) => this.#remove(hand, resource, namespace)),
-    );
-    const pods = this.#caches.pods.by(by.claimUid, hand.identity.claimUid);
-    if (found.every((count) => count === 0) && pods.length === 0) return done();
-    const message = `Waiting until Kraftlet release ${hand.identity.name} and its Pod are gone`;
-    return wait({ after: 500, reason: 'KraftletTerminating', message });
+    if (!hand.revision || !hand.mayHaveMachine) return done(); // never got as far as a release
+    if (hand.reasonOf(installed) === uninstalled) return done();
+    if (await this.#isRunning(hand)) {
+      const message = `Waiting until Kraftlet ${hand.identity.name} and its Pod are gone`;
+      return wait({ after: 500, reason: 'KraftletTerminating', message });
+    }
+    const rest = releaseResources.filter(({ plural }) => plural !== statefulSets.plural);
+    await Promise.all(rest.map(async (resource) => this.#remove(hand, resource)));
+    hand.set({ type: installed, status: 'False', reason: uninstalled });
+    return done();
   }
 
-  /** @returns how many of this kind were still there */
-  async #remove(
-    { identity }: ClaimInHand,
-    resource: Resource<KubeObject>,
-    namespace: string,
-  ): Promise<number> {
-    const labelSelector = `${labels.claimUid}=${identity.claimUid}`;
-    const scope = resource.namespaced ? { namespace, labelSelector } : { labelSelector };
-    const { items } = await this.#client.list(resource, scope);
-    await Promise.all(items.map((object) => this.#delete(resource, object)));
-    return items.length;
+  async #isRunning(hand: ClaimInHand): Promise<boolean> {
+    const sets = await this.#remove(hand, statefulSets);
+    if (sets.some(({ metadata }) => metadata.deletionTimestamp === undefined)) return true;
+    const known = this.#caches.pods.by(by.claimUid, hand.identity.claimUid);
+    if (known.some((pod) => this.#holds(pod))) return true;
+    const { items } = await this.#client.list(pods, scopeOf(hand, pods)); // a cache may be late
+    return items.some((pod) => this.#holds(pod));
   }
 
-  async #delete(resource: Resource<KubeObject>, { metadata }: Live<KubeObject>): Promise<void> {
+  /** A Pod long past its end is on a host that is lost, and its Kraftlet with it. */
+  #holds(pod: Pod): boolean {
+    return !isStuck(pod, this.#clock);
+  }
+
+  /** @returns those of this kind that were still there, as they were */
+  async #remove<T extends KubeObject>(
+    hand: ClaimInHand,
+    resource: Resource<T>,
+  ): Promise<Live<T>[]> {
+    const { items } = await this.#client.list(resource, scopeOf(hand, resource));
+    await Promise.all(items.map(async (object) => this.#delete(resource, object)));
+    return items;
+  }
+
+  async #delete(resource: Resource, { metadata }: Live<KubeObject>): Promise<void> {
     if (metadata.deletionTimestamp !== undefined) return;
     const { namespace, name, uid } = metadata;
     const key = namespace === undefined ? { name } : { namespace, name };
-    const options = { uid, propagationPolicy: 'Background' } as const;
-    await this.#client.delete(resource, key, options).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
+    const isSet = resource.plural === statefulSets.plural;
+    const propagationPolicy = isSet ? 'Foreground' : 'Background';
+    await this.#client.delete(resource, key, { uid, propagationPolicy }).catch((error: unknown) => {
+      if (!isNotFound(error) && !isConflict(error)) throw error;
     });
   }
+}
+
+function scopeOf(
+  { identity, revision }: ClaimInHand,
+  { namespaced }: Resource,
+): { namespace?: string; labelSelector: string } {
+  const labelSelector = `${labels.claimUid}=${identity.claimUid}`;
+  const namespace = revision?.nodeClass.spec.kraftlet.namespace ?? defaultNamespace;
+  return namespaced ? { namespace, labelSelector } : { labelSelector };
 }
