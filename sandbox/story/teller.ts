@@ -25,6 +25,7 @@ export class Teller {
   readonly #told = new Map<string, number>();
   #drawn = 0;
   #waiting = false;
+  #ended = false;
   #scene: () => Scene;
 
   constructor(out: Output, clock: Clock, scene: () => Scene, env: NodeJS.ProcessEnv = process.env) {
@@ -41,7 +42,7 @@ export class Teller {
     this.#waiting = true;
     this.#clock.after(pace, () => {
       this.#waiting = false;
-      this.#redraw();
+      if (!this.#ended) this.#redraw();
     });
   }
 
@@ -57,6 +58,7 @@ export class Teller {
     if (!this.#out.isTTY) return;
     this.#redraw();
     this.#drawn = 0;
+    this.#ended = true;
   }
 
   #redraw(): void {

@@ -33,6 +33,7 @@ test('the picture shows what runs, what waits and how far each machine is', () =
       '',
       'Pods      web      ███████████████░░░░░ 9/12 running   3 waiting',
       '',
+      '',
       'Machines  web-x2k4f  m7i.xlarge  1a  created 0.4s  running 2.1s  Waiting until api.web-x2k4f.machines.sandbox.test resolves',
     ],
   );

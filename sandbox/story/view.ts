@@ -16,7 +16,8 @@ export interface Scene {
 
 /** The whole picture as lines; `colour` only where it carries meaning. */
 export function draw({ title, chapter, workloads, claims }: Scene, colour: boolean): string[] {
-  const present = claims.filter(({ gone }) => !gone);
+  const alive = claims.filter(({ gone }) => !gone);
+  const present = alive.length > 0 ? alive : claims; // at the end the whole tale is shown
   const shown = present.slice(-listed);
   const hidden = present.length - shown.length;
   return [
@@ -44,13 +45,14 @@ function podLine({ name, wanted, running, waiting }: Workload, colour: boolean):
 
 function cellsOf(claim: ClaimStory, colour: boolean): string[] {
   const { name, instanceType, zone } = claim;
+  return [name, instanceType, zone.slice(-2), stepsOf(claim), stateOf(claim, colour)];
+}
+
+function stateOf(claim: ClaimStory, colour: boolean): string {
+  if (claim.gone) return '';
+  if (claim.leaving) return paint('leaving', 'yellow', colour);
   const ready = claim.steps.some(({ step }) => step === 'ready');
-  const state = claim.leaving
-    ? paint('leaving', 'yellow', colour)
-    : ready
-      ? paint('ready', 'green', colour)
-      : claim.waiting;
-  return [name, instanceType, zone.slice(-2), stepsOf(claim), state];
+  return ready ? paint('ready', 'green', colour) : claim.waiting;
 }
 
 /**
