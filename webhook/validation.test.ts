@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+
+import { capacityType, claim, pool } from '#schemas/rules/samples.ts';
+
+import type { AdmissionRequest } from './review.ts';
+import { validate } from './validation.ts';
+
+const spotOnly = () => pool([capacityType('In', 'spot')]);
+
+function review(object: object | null, more: Partial<AdmissionRequest> = {}): AdmissionRequest {
+  const { kind = '' } = (object ?? {}) as { kind?: string };
+  const of = { group: 'karpenter.sh', version: 'v1', kind };
+  return { uid: 'u', kind: of, operation: 'CREATE', name: 'batch', object, ...more };
+}
+
+describe('what can never get a machine is refused', () => {
+  test('with place, reason, way out and code, in one breath and by field', () => {
+    const message =
+      'Unikraft machines launch on demand only; this NodePool allows only spot or nothing, so it would never get one. ' +
+      'Add "on-demand" to the values, or remove the requirement. (KPU101)';
+    expect(validate(review(spotOnly()))).toEqual({
+      allowed: false,
+      warnings: [],
+      status: {
+        code: 422,
+        reason: 'Invalid',
+        message: `spec.template.spec.requirements[0]: ${message}`,
+        details: {
+          group: 'karpenter.sh',
+          kind: 'NodePool',
+          name: 'batch',
+          causes: [
+            { reason: 'FieldValueInvalid', field: 'spec.template.spec.requirements[0]', message },
+          ],
+        },
+      },
+    });
+  });
+
+  test('each place of it', () => {
+    const bad = pool([capacityType('In', 'spot'), capacityType('NotIn', 'on-demand')]);
+    const decision = validate(review(bad));
+    expect(decision.allowed ? [] : decision.status.details?.causes).toHaveLength(2);
+  });
+
+  test('a NodeClaim that has no name yet', () => {
+    const { name: _, ...nameless } = review(claim([capacityType('In', 'spot')]));
+    expect(validate(nameless)).toMatchObject({ allowed: false, status: { details: { name: '' } } });
+  });
+
+  test('an update that makes a good pool bad', () => {
+    const update = review(spotOnly(), { operation: 'UPDATE', oldObject: pool([]) });
+    expect(validate(update).allowed).toBe(false);
+  });
+});
+
+describe('everything else passes', () => {
+  const theirs = spotOnly();
+  theirs.spec.template.spec.nodeClassRef.group = 'karpenter.k8s.aws';
+
+  test.each<[string, AdmissionRequest]>([
+    ['a good pool', review(pool([capacityType('In', 'on-demand')]))],
+    ["another provider's", review(theirs)],
+    [
+      'a write beside the spec of a bad one',
+      review(spotOnly(), { operation: 'UPDATE', oldObject: spotOnly() }),
+    ],
+    ['the deletion of a bad one', review(null, { operation: 'DELETE', oldObject: spotOnly() })],
+    ['a connection', review(spotOnly(), { operation: 'CONNECT' })],
+    ['nothing', review(null)],
+  ])('%s', (_, request) => {
+    expect(validate(request)).toEqual({ allowed: true });
+  });
+});
