@@ -76,8 +76,23 @@ test('a DaemonSet Pod changes nothing', async () => {
   expect(claimNow()?.status?.lastPodEventTime).toBeUndefined();
 });
 
+test('the Pods that a machine was made for are told together, once they have come', async () => {
+  seedMachine();
+  bind('a');
+  expect(await look()).toEqual({ requeueAfter: seconds(10) });
+  await world.clock.forward(seconds(3));
+  bind('b');
+  const last = world.clock.stamp();
+  expect(await look()).toEqual({ requeueAfter: seconds(7) });
+  expect(world.client.writes).toEqual([]);
+  await world.clock.forward(seconds(7));
+  await look();
+  expect(claimNow()?.status?.lastPodEventTime).toBe(last);
+});
+
 test('many Pods that come and go cost one write in ten seconds, and none is forgotten', async () => {
   seedMachine();
+  await world.clock.forward(seconds(10));
   bind('a');
   await look();
   const first = claimNow()?.status?.lastPodEventTime;

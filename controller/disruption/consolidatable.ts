@@ -16,7 +16,10 @@ import type { Activity, PodActivity } from './pod-activity.ts';
 type Status = NonNullable<NodeClaim['status']>;
 
 const type = 'Consolidatable';
-/** lastPodEventTime is written at most this often: Pods may come and go many times a second. */
+/**
+ * lastPodEventTime is written at most this often, and first so long after a machine opened: Pods may come and go many
+ * times a second, and those it was made for come together.
+ */
 const writeInterval: Duration = seconds(10);
 /** Timers cannot wait longer than 24.8 days; a day is as good. */
 export const longestWait: Duration = hours(24);
@@ -89,15 +92,15 @@ export class Consolidatable implements Reconciler {
 
   /** What of the activity is still to be written: now, or after a while. */
   #eventToWrite(
-    { lastPodEventTime }: Status,
+    { lastPodEventTime, conditions }: Status,
     activity: Activity | undefined,
   ): { stamp?: string; again: Duration } {
     const { clock } = this.#context;
     if (!activity) return { again: Infinity };
-    if (lastPodEventTime === undefined) return { stamp: activity.stamp, again: Infinity };
-    const written = clock.from(lastPodEventTime);
+    const written = instantOf(lastPodEventTime, clock);
     if (clock.from(activity.stamp) <= written) return { again: Infinity };
-    const pause = written + writeInterval - clock.now();
+    const opened = instantOf(getCondition(conditions, 'Initialized')?.lastTransitionTime, clock);
+    const pause = Math.max(written, opened) + writeInterval - clock.now();
     return pause > 0 ? { again: pause } : { stamp: activity.stamp, again: Infinity };
   }
 }
