@@ -63,8 +63,8 @@ export class Served implements AsyncDisposable {
     const stop = new AbortController();
     const ended = listener.run(stop.signal);
     while (listener.port === undefined) {
-      // oxlint-disable-next-line no-await-in-loop -- a turn of the event loop at a time
-      await new Promise((turn) => setImmediate(turn));
+      // oxlint-disable-next-line no-await-in-loop -- a turn of the event loop at a time, unless it has failed
+      await Promise.race([ended, new Promise((turn) => setImmediate(turn))]);
     }
     return new Served(listener.port, authority.pem.certificate, ended, stop);
   }
