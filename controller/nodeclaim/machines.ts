@@ -1,13 +1,13 @@
 import type { CloudProvider } from '#machine/cloud/provider.ts';
 import type { AddressRecord, RecordOwner } from '#machine/dns/provider.ts';
-import { PlatformUnavailable } from '#machine/errors.ts';
+import { PlatformUnauthorized, PlatformUnavailable } from '#machine/errors.ts';
 import type { Instance, PlatformEndpoint } from '#machine/machine.ts';
 import { machineNames } from '#machine/names.ts';
 import { parseProviderID } from '#schemas/provider-id.ts';
 
 import type { Clouds } from '../clouds.ts';
 import type { ClaimInHand, StampedRevision } from './claim-in-hand.ts';
-import type { CredentialStore } from './credentials.ts';
+import type { CredentialStore, MachineCredentials } from './credentials.ts';
 
 const defaultPort = 443;
 
@@ -43,10 +43,23 @@ export class Machines {
     return shown.find((instance) => instance.id === id);
   }
 
+  /**
+   * What the machine was told at its launch, or will be. New ones would make another machine of it, so there are
+   * none in their place.
+   *
+   * @throws PlatformUnauthorized when they have been deleted
+   */
+  async credentials(hand: ClaimInHand): Promise<MachineCredentials> {
+    const found = await this.#credentials.get(hand);
+    if (found) return found;
+    const { name } = hand.identity;
+    throw new PlatformUnauthorized(`the Secret with the token and key of machine ${name} is gone`);
+  }
+
   /** Where Kraftlet and the controller reach the platform. */
-  async endpoint(hand: ClaimInHand, signal: AbortSignal): Promise<PlatformEndpoint> {
+  async endpoint(hand: ClaimInHand): Promise<PlatformEndpoint> {
     const { nodeClass } = this.revision(hand);
-    const { token, ca } = await this.#credentials.ensure(hand, nodeClass, this.fqdn(hand), signal);
+    const { token, ca } = await this.credentials(hand);
     return {
       fqdn: this.fqdn(hand),
       address: this.#address(hand),

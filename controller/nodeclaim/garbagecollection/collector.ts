@@ -58,8 +58,8 @@ export class Collector {
     const known = new Map(instances.map((instance) => [instance.id, instance]));
     await Promise.all(
       claims.map(async (claim) => {
-        const id = parseProviderID(claim.status?.providerID ?? '')?.id ?? '';
-        const why = fateOf(id, known.get(id));
+        const id = parseProviderID(claim.status?.providerID ?? '')?.id;
+        const why = id === undefined ? undefined : fateOf(id, known.get(id));
         if (why !== undefined) await this.#delete(claim, why);
       }),
     );

@@ -32,7 +32,7 @@ export class Health implements Step {
   }
 
   async run(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
-    const endpoint = await this.#machines.endpoint(hand, signal);
+    const endpoint = await this.#machines.endpoint(hand);
     const trouble = await this.#trouble(endpoint, signal);
     if (trouble !== undefined) return this.#notYet(hand, trouble);
     await this.#capacity.run(hand, await this.#platform.quotas(endpoint, signal));

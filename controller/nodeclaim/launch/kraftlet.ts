@@ -47,7 +47,7 @@ export class Kraftlet implements Step {
   }
 
   async #install(hand: ClaimInHand, signal: AbortSignal): Promise<void> {
-    const objects = await this.#render(hand, await this.#machines.endpoint(hand, signal), signal);
+    const objects = await this.#render(hand, await this.#machines.endpoint(hand), signal);
     for (const object of objects) {
       const owned = { ...object, metadata: { ...object.metadata, ownerReferences: [owner(hand)] } };
       const { namespace, name = '' } = object.metadata ?? {};

@@ -1,5 +1,3 @@
-import type { NodePool } from '#schemas/karpenter/types.ts';
-import type { Live } from '#schemas/kubernetes/meta.ts';
 import { annotations, labels, onDemand } from '#schemas/names.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
@@ -10,7 +8,7 @@ import { candidatesFor, type PricedCandidate } from '../candidates.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { ClaimWriter } from '../claim-writer.ts';
 import { intentText } from '../intent.ts';
-import { done, end, type Outcome, type Step } from '../step.ts';
+import { done, end, type End, type Outcome, type Step } from '../step.ts';
 
 /**
  * Chooses what to try (size, zone, subnet), takes its capacity out of the pool's limits, and writes both down, so
@@ -39,6 +37,7 @@ export class Reservation implements Step {
 
   async run(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
     if (hand.is('Launched') || (hand.intent && hand.revision)) return done();
+    if (hand.mayHaveMachine) return end(unreadable);
     const offer = await this.#catalog.offer(hand.identity.nodeClass, signal);
     if (!offer) return end(notReady(hand));
     const [candidate] = candidatesFor(hand.claim, offer);
@@ -49,10 +48,12 @@ export class Reservation implements Step {
     return done();
   }
 
-  /** A claim without a pool has no limits to keep. */
+  /** A claim without a pool has no limits to keep; one whose pool is gone has limits that nobody knows. */
   async #reserve(hand: ClaimInHand, { type }: PricedCandidate): Promise<Outcome | undefined> {
-    const pool = this.#pool(hand);
-    if (!pool) return undefined;
+    const { nodePool } = hand.identity;
+    if (nodePool === undefined) return undefined;
+    const pool = this.#caches.nodePools.get(nodePool);
+    if (!pool || pool.metadata.deletionTimestamp !== undefined) return end(poolGone(nodePool));
     const answer = await this.#reservations.reserve(pool, hand.claim, type.capacity);
     if (answer.granted) return undefined;
     const { resource, limit, use } = answer;
@@ -66,8 +67,7 @@ export class Reservation implements Step {
   }
 
   async #write(hand: ClaimInHand, offer: Offer, chosen: PricedCandidate): Promise<void> {
-    const attempt = hand.intent?.attempt ?? 1;
-    const intent = { ...chosen.candidate, attempt, since: this.#clock.stamp() };
+    const intent = { ...chosen.candidate, attempt: 1, since: this.#clock.stamp() };
     await this.#writer.stamp(hand, {
       annotations: {
         [annotations.revision]: offer.revision,
@@ -84,20 +84,28 @@ export class Reservation implements Step {
     hand.revision = { name: offer.revision, nodeClass: offer.nodeClass };
     hand.intentIsNew = true;
   }
-
-  #pool({ identity }: ClaimInHand): Live<NodePool> | undefined {
-    return identity.nodePool === undefined
-      ? undefined
-      : this.#caches.nodePools.get(identity.nodePool);
-  }
 }
 
-function notReady({ identity }: ClaimInHand): { metric: string; reason: string; message: string } {
+/** Somebody wrote over it: another one beside it could mean two machines. */
+const unreadable: End = {
+  metric: 'launch_timeout',
+  reason: 'LaunchIntentUnreadable',
+  message:
+    'The launch intent on the claim cannot be read, so nobody knows what was launched; the claim ends with all ' +
+    'that carries its tag, and another one is made (KPU314)',
+};
+
+function poolGone(name: string): End {
+  const message = `NodePool ${name} is gone, and its limits with it; the claim is deleted unlaunched (KPU340)`;
+  return { metric: 'limit_reached', reason: 'NodePoolNotFound', message };
+}
+
+function notReady({ identity }: ClaimInHand): End {
   const message = `UnikraftNodeClass ${identity.nodeClass} has no revision that can launch; its conditions say why (KPU318)`;
   return { metric: 'nodeclass_not_ready', reason: 'NodeClassNotReady', message };
 }
 
-function noCapacity({ claim }: ClaimInHand): { metric: string; reason: string; message: string } {
+function noCapacity({ claim }: ClaimInHand): End {
   const types =
     claim.spec.requirements.find(({ key }) => key === labels.instanceType)?.values ?? [];
   const message =

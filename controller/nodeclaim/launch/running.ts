@@ -3,7 +3,7 @@ import { seconds, type Clock } from '#schemas/time/clock.ts';
 
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { Machines } from '../machines.ts';
-import { done, end, wait, type Outcome, type Step } from '../step.ts';
+import { done, end, wait, type End, type Outcome, type Step } from '../step.ts';
 
 /**
  * A cloud shows a new instance late: for this long after the launch its absence proves nothing.
@@ -53,11 +53,7 @@ function hasAddress(instance: Instance): boolean {
   return instance.privateAddress !== undefined || instance.publicAddress !== undefined;
 }
 
-function ended({ id, state, stateReason }: Instance): {
-  metric: string;
-  reason: string;
-  message: string;
-} {
+function ended({ id, state, stateReason }: Instance): End {
   const why = stateReason === undefined ? '' : `: ${stateReason}`;
   return {
     metric: 'instance_ended',
