@@ -21,8 +21,6 @@ export interface MachineCredentials {
   readonly ca: string;
 }
 
-/** Leaves of machines that never expire are good this long; docs/concepts/certificates.md tells what follows. */
-const longest: Duration = hours(90 * 24);
 /** A machine that is being drained at its expiry still needs its certificate. */
 const margin: Duration = hours(24);
 
@@ -130,12 +128,15 @@ export class CredentialStore {
   }
 }
 
-/** As long as the machine may live and a day to leave, or what the class says. */
+/**
+ * As long as the machine may live and a day to leave, or what the class says; for ever means: as long as the
+ * authority itself, since an outage at the end of a leaf would be worse than a key that lives as long as its machine.
+ */
 function validityOf(hand: ClaimInHand, { spec }: ResolvedNodeClass): Duration {
   const own = spec.certificate.api.duration;
-  if (own !== undefined) return parseDuration(own);
-  const expireAfter = parseDuration(hand.claim.spec.expireAfter ?? 'Never');
-  return Math.min(expireAfter + margin, longest);
+  return own === undefined
+    ? parseDuration(hand.claim.spec.expireAfter ?? 'Never') + margin
+    : parseDuration(own);
 }
 
 function absent(error: unknown): undefined {
