@@ -277,7 +277,10 @@ test('a Node that somebody else writes at the same time is taken up again a seco
   expect(isClosed('web-1')).toBe(false);
   world.caches.nodes.catchUp();
   await world.clock.forward(seconds(1));
-  await pass(); // takes back what was said on the claim, and begins anew
-  await pass();
+  expect(reasonOn('web-1')).toBe('Empty');
+  await pass(); // takes back what was said on the claim
+  expect(reasonOn('web-1')).toBeUndefined();
+  await pass(); // and begins anew
+  expect(reasonOn('web-1')).toBe('Empty');
   expect(isClosed('web-1')).toBe(true);
 });

@@ -59,7 +59,8 @@ export class Emptiness implements Reconciler {
     const machines = machinesOf(claims, this.#context.caches);
     const { removals } = this.#parts;
     try {
-      await removals.heal(machines.filter((machine) => !isLeaving(machine)));
+      const healed = await removals.heal(machines.filter((machine) => !isLeaving(machine)));
+      if (healed > 0) return { requeueAfter: seconds(1) }; // what is at hand is older than what was just written
       const objection = this.#objectionsIn(pool);
       const next = await removals.carryOut(pool, machines, objection, signal);
       const isWaiting = await this.#choose(pool, machines, objection);

@@ -92,13 +92,18 @@ export class Removals {
     return this.dueIn(machines);
   }
 
-  /** Opens Nodes that were closed for a removal that nobody remembers, as after a restart. */
-  async heal(machines: readonly Machine[]): Promise<void> {
+  /**
+   * Opens Nodes that were closed for a removal that nobody remembers, as after a restart.
+   *
+   * @returns how many there were
+   */
+  async heal(machines: readonly Machine[]): Promise<number> {
     const orphans = machines.filter(
       ({ claim, node }) =>
         !this.has(claim) && (isClosed(node) || isTrue(claim.status?.conditions, condition)),
     );
     await Promise.all(orphans.map(async (machine) => this.#reopen(machine)));
+    return orphans.length;
   }
 
   dueIn(machines: readonly Machine[]): Duration {
