@@ -74,17 +74,6 @@ export const specDefaults = {
         }
       }
     },
-    certificate: {
-      properties: {
-        api: {
-          properties: {
-            duration: {
-              default: "8760h"
-            }
-          }
-        }
-      }
-    },
     kraftlet: {
       properties: {
         namespace: {

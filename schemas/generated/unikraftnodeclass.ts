@@ -266,7 +266,7 @@ export interface ApiCertificate {
   mode: 'PrivateCA';
   caSecretRef?: SecretRef;
   /**
-   * How long a certificate is valid. It is fixed at launch, so it has to outlive the machine. Default: "8760h".
+   * How long a certificate is valid. It is fixed at launch, so it has to outlive the machine. When absent it is as long as the machine may live (expireAfter) and a day; for ever means as long as the authority.
    */
   duration?: string;
 }

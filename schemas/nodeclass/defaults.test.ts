@@ -11,7 +11,7 @@ test('a spec that says little is filled in all the way down', () => {
     aws: { region: 'eu-central-1', capacityReservationPreference: 'open' },
     platform: { port: 443, advertiseStorage: false, capacity: { volumeStorage: '0' } },
     dns: { nameTemplate: 'api.{{node}}.{{zone}}', addressType: 'Internal', ttl: 60 },
-    certificate: { api: { mode: 'PrivateCA', duration: '8760h' } },
+    certificate: { api: { mode: 'PrivateCA' } },
     kraftlet: { namespace: 'kraftlet' },
     deadlines: { launch: '5m', healthy: '20m', registration: '10m' },
   });
