@@ -1,4 +1,5 @@
 import type { Clock, Duration, Instant } from './clock.ts';
+import { sleepOn } from './sleep.ts';
 import { toTimestamp } from './system-clock.ts';
 
 interface Timer {
@@ -40,15 +41,7 @@ export class FakeClock implements Clock {
   }
 
   async sleep(duration: Duration, signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const cancel = this.after(duration, resolve);
-    const abort = (): void => {
-      cancel();
-      reject(signal?.reason);
-    };
-    signal?.addEventListener('abort', abort, { once: true });
-    await promise.finally(() => signal?.removeEventListener('abort', abort));
+    await sleepOn(this, duration, signal);
   }
 
   after(duration: Duration, action: () => void): () => void {

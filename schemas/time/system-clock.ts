@@ -1,4 +1,5 @@
 import type { Clock, Duration, Instant } from './clock.ts';
+import { sleepOn } from './sleep.ts';
 
 /** Node's timers take 31 bits of milliseconds (25 days); beyond that they fire at once. */
 const longestTimer = 2 ** 31 - 1;
@@ -18,15 +19,7 @@ export class SystemClock implements Clock {
   }
 
   async sleep(duration: Duration, signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const cancel = this.after(duration, resolve);
-    const abort = (): void => {
-      cancel();
-      reject(signal?.reason);
-    };
-    signal?.addEventListener('abort', abort, { once: true });
-    await promise.finally(() => signal?.removeEventListener('abort', abort));
+    await sleepOn(this, duration, signal);
   }
 
   after(duration: Duration, action: () => void): () => void {
