@@ -55,12 +55,12 @@ export function launchChain(parts: Parts): readonly Step[] {
   return [
     new Reservation(caches, catalog, reservations, writer, clock),
     new Credentials(credentials, machines),
-    new Instance({ client, namespace, clock, machines, credentials, writer }),
+    new Instance({ client, caches, namespace, clock, machines, credentials, writer }),
     new Running(machines, clock),
     new Dns(machines, parts.names),
     new Health(parts.platform, machines, parts.capacity, clock),
     new Kraftlet(client, caches, parts.releases, machines),
-    new Registration(client, caches, parts.nodes, nominations),
+    new Registration(client, caches, parts.nodes, nominations, clock),
     new Initialization(client, parts.nodes),
   ];
 }

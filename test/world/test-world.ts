@@ -7,6 +7,7 @@ import type { KubeClient } from '#kube/client/client.ts';
  * can be moved forward, so that deadlines pass without waiting.
  */
 import { isNotFound } from '#kube/client/errors.ts';
+import { isTrue } from '#kube/conditions.ts';
 import { silentLogger } from '#kube/log.ts';
 import type { SandboxCloud } from '#sandbox/cloud/cloud.ts';
 import { applyAll } from '#sandbox/manifests/apply.ts';
@@ -19,6 +20,7 @@ import type { Event, Node, Pod } from '#schemas/kubernetes/core.ts';
 import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
 import { events, nodes, pods } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
+import { unikraftNodeClasses, type UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
 import { seconds, type Duration } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
@@ -27,6 +29,10 @@ import { inProcessKraftlet } from './in-process-kraftlet.ts';
 import { OperatorInProcess } from './operator-in-process.ts';
 
 const patience = seconds(30);
+
+/** As whom the operator is known to the API server. */
+export const operatorUser =
+  'system:serviceaccount:karpenter-unikraft:karpenter-unikraft-controller';
 
 export class TestWorld {
   readonly world: World;
@@ -96,6 +102,15 @@ export class TestWorld {
     return applyAll(this.client, objects as Manifest[]);
   }
 
+  /** Applies a node class and waits until machines can be made from it. */
+  async expectUsable(...classes: UnikraftNodeClass[]): Promise<void> {
+    await this.expectApplied(...classes);
+    await this.eventually('every node class Ready', async () => {
+      const { items } = await this.client.list(unikraftNodeClasses);
+      return items.every(({ status }) => isTrue(status?.conditions, 'Ready'));
+    });
+  }
+
   /** Asks until `look` gives something; what it gave last stands in the error. */
   async eventually<T>(
     what: string,
@@ -144,6 +159,11 @@ export class TestWorld {
     });
   }
 
+  /** As `kubectl delete nodeclaim`, without waiting. */
+  async deleteClaims(...claims: Live<NodeClaim>[]): Promise<void> {
+    await Promise.all(claims.map(({ metadata }) => this.client.delete(nodeClaims, metadata)));
+  }
+
   /** The claim is gone, and if given, an event with this reason tells why. */
   async expectGone(claim: Live<NodeClaim>, why: { reason?: string } = {}): Promise<void> {
     await this.eventually(`${claim.metadata.name} gone`, async () => {
@@ -160,6 +180,13 @@ export class TestWorld {
         (event) => event.reason === reason && event.involvedObject.uid === object.metadata.uid,
       );
     });
+  }
+
+  /** Reasons of all events about it. */
+  async eventsOf(object: Live<KubeObject>): Promise<string[]> {
+    const { items } = await this.client.list(events);
+    const own = items.filter(({ involvedObject }) => involvedObject.uid === object.metadata.uid);
+    return own.map(({ reason }) => reason ?? '');
   }
 
   /** Runs on a Node, as kube-scheduler and Kraftlet see to it. */

@@ -10,6 +10,8 @@ import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { formatProviderID } from '#schemas/provider-id.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
+import type { Caches } from '../../caches.ts';
+import { corrected, correctionsOf } from '../../nodeclass/corrections.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { ClaimWriter } from '../claim-writer.ts';
 import type { CredentialStore } from '../credentials.ts';
@@ -19,6 +21,7 @@ import { again, done, type Outcome, type Step } from '../step.ts';
 
 export interface InstanceParts {
   readonly client: KubeClient;
+  readonly caches: Caches;
   readonly namespace: string;
   readonly clock: Clock;
   readonly machines: Machines;
@@ -122,10 +125,17 @@ export class Instance implements Step {
     );
   }
 
+  /** The quotas are what the user data asks for; what its platform makes of them may have been learned before. */
   #record(hand: ClaimInHand, instance: CloudInstance, quotas: PlatformQuotas): void {
-    const { nodeClass } = this.#parts.machines.revision(hand);
+    const { name, nodeClass } = this.#parts.machines.revision(hand);
     const { id, region, zone, imageId } = instance;
-    const capacity = capacityOf(quotas, nodeClass.spec.platform);
+    const { status } = this.#parts.caches.nodeClasses.get(hand.identity.nodeClass) ?? {};
+    const expected = corrected(
+      quotas,
+      hand.intent?.instanceType ?? '',
+      correctionsOf(status, name),
+    );
+    const capacity = capacityOf(expected, nodeClass.spec.platform);
     Object.assign(hand.status, {
       providerID: formatProviderID({ cloud: 'aws', region, zone, id }),
       imageID: imageId,

@@ -4,12 +4,20 @@ import type { Node, Taint } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { apiVersionOf, nodes } from '#schemas/kubernetes/resource.ts';
 import { annotations, finalizers, labels, taints } from '#schemas/names.ts';
+import { seconds, type Clock } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../../caches.ts';
 import type { Freshest } from '../../freshest.ts';
 import type { Nominations } from '../../provisioning/nominations.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
+import { isSettling, lackOf } from './node-lack.ts';
+
+/**
+ * Several controllers of Kubernetes write to a new Node. A patch in between would lose to theirs and have to come
+ * again, so it waits for the last of them, which comes within a second, and for so long at most.
+ */
+const settled = seconds(3);
 
 /** Annotations of the claim that are about the claim itself. */
 const claimsOwn = new Set<string>([annotations.intent, annotations.terminationTimestamp]);
@@ -17,7 +25,8 @@ const claimsOwn = new Set<string>([annotations.intent, annotations.terminationTi
 /**
  * Makes the Node that Kraftlet registered ours and opens it, in one patch: finalizer, owner, the claim's labels,
  * and the vendor's and the pool's taints in place of the unregistered one. Before it opens, the Pods that were
- * planned for it are nominated, so that kube-scheduler binds them as planned.
+ * planned for it are nominated, so that kube-scheduler binds them as planned. A Node that lacks nothing more is
+ * labelled as initialised by the same patch.
  *
  * Source: Karpenter v1.15, pkg/controllers/nodeclaim/lifecycle/registration.go.
  */
@@ -27,54 +36,69 @@ export class Registration implements Step {
   readonly #caches: Caches;
   readonly #nodes: Freshest<Node>;
   readonly #nominations: Nominations;
+  readonly #clock: Clock;
 
   constructor(
     client: KubeClient,
     caches: Caches,
     freshNodes: Freshest<Node>,
     nominations: Nominations,
+    clock: Clock,
   ) {
     this.#client = client;
     this.#caches = caches;
     this.#nodes = freshNodes;
     this.#nominations = nominations;
+    this.#clock = clock;
   }
 
   async run(hand: ClaimInHand): Promise<Outcome> {
     const found = this.#caches.nodes.by(by.providerID, hand.status.providerID ?? '');
     const [node] = found;
-    if (!node) {
-      return wait({ reason: 'NodeNotFound', message: 'Waiting for Kraftlet to register the Node' });
-    }
+    const notYet = { reason: 'NodeNotFound', message: 'Waiting for Kraftlet to register the Node' };
+    if (!node) return wait(notYet);
     if (found.length > 1) {
       const names = found.map(({ metadata }) => metadata.name).toSorted();
       const message = `More than one Node has this provider ID: ${names.join(', ')}`;
       return wait({ reason: 'MultipleNodesFound', message, status: 'False' });
     }
+    if (this.#isYoung(node) && isSettling(node)) return wait({ ...notYet, after: seconds(1) });
     hand.status.nodeName = node.metadata.name;
     await this.#nominations.nominate(hand.identity.claim, node.metadata.name);
     await this.#open(hand, node);
     return done();
   }
 
+  #isYoung({ metadata }: Live<Node>): boolean {
+    const created = this.#clock.from(metadata.creationTimestamp ?? this.#clock.stamp());
+    return this.#clock.now() - created < settled;
+  }
+
   async #open(hand: ClaimInHand, node: Live<Node>): Promise<void> {
     const { name, resourceVersion } = node.metadata;
+    const open = { ...node, spec: { ...node.spec, taints: openTaints(hand, node) } };
     const body = {
-      metadata: { resourceVersion, ...ownMetadata(hand, node) },
-      spec: { taints: openTaints(hand, node) },
+      metadata: { resourceVersion, ...ownMetadata(hand, open) },
+      spec: { taints: open.spec.taints },
     };
     this.#nodes.wrote(await this.#client.patch(nodes, { name }, { type: 'merge', body }));
   }
 }
 
-function ownMetadata({ claim }: ClaimInHand, node: Live<Node>): Live<Node>['metadata'] | object {
+/** @param node with the taints that it is to have */
+function ownMetadata(hand: ClaimInHand, node: Live<Node>): Live<Node>['metadata'] | object {
+  const { claim } = hand;
   const { name, uid } = claim.metadata;
   const owner = { apiVersion: apiVersionOf(nodeClaims), kind: nodeClaims.kind, name, uid };
   const inherited = Object.entries(claim.metadata.annotations ?? {}).filter(
     ([key]) => !claimsOwn.has(key),
   );
   return {
-    labels: { ...claim.metadata.labels, [labels.registered]: 'true' },
+    labels: {
+      ...claim.metadata.labels,
+      [labels.registered]: 'true',
+      ...(lackOf(hand, node) === undefined && { [labels.initialized]: 'true' }),
+    },
     annotations: Object.fromEntries(inherited),
     finalizers: [...new Set([...(node.metadata.finalizers ?? []), finalizers.termination])],
     ownerReferences: [

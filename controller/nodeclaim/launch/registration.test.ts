@@ -1,0 +1,85 @@
+import { beforeEach, expect, test } from 'vitest';
+
+import { nodeClaims, type NodeClaim } from '#schemas/karpenter/types.ts';
+import type { Node, Taint } from '#schemas/kubernetes/core.ts';
+import { nodes } from '#schemas/kubernetes/resource.ts';
+import { finalizers, labels, taints } from '#schemas/names.ts';
+import { seconds } from '#schemas/time/clock.ts';
+
+import { Freshest } from '../../freshest.ts';
+import { Nominations } from '../../provisioning/nominations.ts';
+import { memoryContext } from '../../testing/context.ts';
+import { condition, nodeClaim, providerIDOf } from '../../testing/objects.ts';
+import { ClaimInHand } from '../claim-in-hand.ts';
+import { Registration } from './registration.ts';
+
+const name = 'web-1';
+const notReady: Taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
+
+let world: ReturnType<typeof memoryContext>;
+let step: Registration;
+
+beforeEach(() => {
+  world = memoryContext();
+  const { context, client, caches, clock } = world;
+  const freshNodes = new Freshest<Node>(caches.nodes);
+  step = new Registration(client, caches, freshNodes, new Nominations(context), clock);
+});
+
+/** A claim whose machine is healthy. */
+function claimInHand(spec: Partial<NodeClaim['spec']> = {}): ClaimInHand {
+  const { spec: usual, ...claim } = nodeClaim(name, { status: { providerID: providerIDOf(name) } });
+  const seeded = world.client.seed(nodeClaims, { ...claim, spec: { ...usual, ...spec } });
+  return new ClaimInHand(seeded, undefined, world.context.clusterUid, world.clock);
+}
+
+/** As Kraftlet makes it, and Kubernetes once it has put it in order. */
+function bornNode(more: Partial<Node['spec']> = {}): Node {
+  const names = { [labels.os]: 'linux', 'beta.kubernetes.io/os': 'linux' };
+  return {
+    metadata: { name, labels: names, creationTimestamp: world.clock.stamp() },
+    spec: { providerID: providerIDOf(name), taints: [taints.unregistered], ...more },
+    status: { conditions: [condition('Ready')] },
+  };
+}
+
+const nodeNow = (): Node | undefined => world.client.peek(nodes, { name });
+const labelOf = (label: string): string | undefined => nodeNow()?.metadata?.labels?.[label];
+
+test('a Node that lacks nothing is opened and counts as capacity by one patch', async () => {
+  world.client.seed(nodes, bornNode());
+  expect(await step.run(claimInHand())).toEqual({ kind: 'done' });
+  expect(world.client.writes).toHaveLength(1);
+  expect(nodeNow()?.spec?.taints).toEqual([taints.kraftlet]);
+  expect(nodeNow()?.metadata?.finalizers).toEqual([finalizers.termination]);
+  expect([labelOf(labels.registered), labelOf(labels.initialized)]).toEqual(['true', 'true']);
+});
+
+test('while Kubernetes still writes to a new Node, nothing is written to it', async () => {
+  world.client.seed(nodes, bornNode({ taints: [taints.unregistered, notReady] }));
+  expect(await step.run(claimInHand())).toMatchObject({ kind: 'wait', after: seconds(1) });
+  expect(world.client.writes).toEqual([]);
+});
+
+test('but a Node is not kept closed for what does not come', async () => {
+  world.client.seed(nodes, bornNode({ taints: [taints.unregistered, notReady] }));
+  await world.clock.forward(seconds(3));
+  expect(await step.run(claimInHand())).toEqual({ kind: 'done' });
+  expect(nodeNow()?.spec?.taints).toEqual([notReady, taints.kraftlet]);
+  expect(labelOf(labels.initialized)).toBeUndefined();
+});
+
+test('a Node that is not Ready is opened, and counts as capacity later', async () => {
+  const status = { conditions: [condition('Ready', 'False')] };
+  world.client.seed(nodes, { ...bornNode(), status });
+  expect(await step.run(claimInHand())).toEqual({ kind: 'done' });
+  expect([labelOf(labels.registered), labelOf(labels.initialized)]).toEqual(['true', undefined]);
+});
+
+test('startup taints come on, and keep the Node from counting as capacity', async () => {
+  const startup: Taint = { key: 'example.com/warming', effect: 'NoSchedule' };
+  world.client.seed(nodes, bornNode());
+  expect(await step.run(claimInHand({ startupTaints: [startup] }))).toEqual({ kind: 'done' });
+  expect(nodeNow()?.spec?.taints).toEqual([taints.kraftlet, startup]);
+  expect(labelOf(labels.initialized)).toBeUndefined();
+});
