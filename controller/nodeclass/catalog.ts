@@ -1,15 +1,13 @@
 import type { SizeOnSale } from '#machine/cloud/provider.ts';
 import { capacityOf, quotasFor } from '#schemas/instances/capacity.ts';
-import type { InstanceType, PlatformQuotas } from '#schemas/instances/instance-type.ts';
+import type { InstanceType } from '#schemas/instances/instance-type.ts';
 import { labelsOf } from '#schemas/instances/labels.ts';
-import type { UnikraftNodeClassStatus } from '#schemas/nodeclass/types.ts';
 
 import type { Catalog, Offer } from '../catalog.ts';
 import type { Clouds } from '../clouds.ts';
 import type { Context } from '../context.ts';
+import { corrected, correctionsOf, type Corrections } from './corrections.ts';
 import { Revisions, type Revision } from './revisions.ts';
-
-type Corrections = NonNullable<UnikraftNodeClassStatus['capacityCorrections']>;
 
 interface Made {
   /** What the sizes were made from, as text. */
@@ -44,9 +42,7 @@ export class CloudCatalog implements Catalog {
     if (!object || !revision || object.metadata.deletionTimestamp !== undefined) return undefined;
     const cloud = await this.#clouds.for(revision.nodeClass.spec);
     const sizes = await cloud.sizes(revision.nodeClass, signal);
-    const corrections = (object.status?.capacityCorrections ?? []).filter(
-      (correction) => correction.revision === revision.name,
-    );
+    const corrections = correctionsOf(object.status, revision.name);
     const instanceTypes = this.#instanceTypes(revision, sizes, corrections);
     return { revision: revision.name, nodeClass: revision.nodeClass, instanceTypes };
   }
@@ -79,8 +75,7 @@ export function instanceTypeFrom(
 ): InstanceType | undefined {
   const predicted = quotasFor(type, platform);
   if (!predicted) return undefined;
-  const learned = corrections.find(({ instanceType }) => instanceType === type.name);
-  const quotas: PlatformQuotas = learned ? { ...predicted, ...only(learned) } : predicted;
+  const quotas = corrected(predicted, type.name, corrections);
   return {
     name: type.name,
     machine: type,
@@ -88,10 +83,6 @@ export function instanceTypeFrom(
     capacity: capacityOf(quotas, platform),
     labels: labelsOf(type),
   };
-}
-
-function only({ vcpus, memoryMiB, instances }: Corrections[number]): Partial<PlatformQuotas> {
-  return { vcpus, memoryMiB, instances };
 }
 
 /** What can be had before what cannot, cheap before dear, known prices before unknown ones, then by name. */

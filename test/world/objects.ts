@@ -72,6 +72,10 @@ export function vcpus(count: number): Requirement {
   return { key: labels.instanceVcpus, operator: 'In', values: [String(count)] };
 }
 
+export function size(instanceType: string): Requirement {
+  return { key: labels.instanceType, operator: 'In', values: [instanceType] };
+}
+
 /** A Pod that opts in by hand, as the webhook would have it. */
 export function optedInPod(
   name: string,
@@ -93,11 +97,15 @@ export function optedInPod(
 }
 
 /** A claim that a person makes, without a pool. */
-export function standaloneClaim(name: string, requirements: Requirement[] = [vcpus(4)]): NodeClaim {
+export function standaloneClaim(
+  name: string,
+  requirements: Requirement[] = [vcpus(4)],
+  nodeClassName = 'default',
+): NodeClaim {
   return {
     apiVersion: 'karpenter.sh/v1',
     kind: 'NodeClaim',
     metadata: { name },
-    spec: { nodeClassRef: { group, kind: nodeClassKind, name: 'default' }, requirements },
+    spec: { nodeClassRef: { group, kind: nodeClassKind, name: nodeClassName }, requirements },
   };
 }
