@@ -33,6 +33,18 @@ const name = 'karpenter-unikraft';
 /** Its own, so that managedFields show who wrote the bundle, and appliers of the configurations do not own it. */
 const fieldManager = 'karpenter-unikraft-ca-bundle';
 
+type Look = 'absent' | 'present' | 'written';
+
+export interface Published {
+  /**
+   * Kinds of configurations that are not there, which is no fault: they may be applied after this process is ready, and
+   * taking them away is how the webhook is turned off.
+   */
+  readonly absent: readonly string[];
+  /** Kinds of those that lacked the bundle. */
+  readonly written: readonly string[];
+}
+
 /**
  * The CA in both webhook configurations. It is written by a JSON patch that tests the hook's name first, never by
  * apply: an applied caBundle leaves half an entry behind when a release renames a hook.
@@ -50,26 +62,25 @@ export class CaBundle {
   /**
    * Writes the bundle wherever it is not.
    *
-   * @returns false when a configuration is not there, which is no fault: it may be applied after this process is ready,
-   *   and taking it away is how the webhook is turned off
    * @throws ApiError when the server refuses, also when hooks changed between read and write: look again
    */
-  async publish(): Promise<boolean> {
-    const found = await Promise.all(configurations.map((kind) => this.#publishIn(kind)));
-    return found.every(Boolean);
+  async publish(): Promise<Published> {
+    const looks = await Promise.all(configurations.map((kind) => this.#publishIn(kind)));
+    const kindsWith = (look: Look): string[] =>
+      configurations.filter((_, index) => looks[index] === look).map(({ kind }) => kind);
+    return { absent: kindsWith('absent'), written: kindsWith('written') };
   }
 
-  async #publishIn(kind: Resource<WebhookConfiguration>): Promise<boolean> {
+  async #publishIn(kind: Resource<WebhookConfiguration>): Promise<Look> {
     try {
       const { webhooks = [] } = await this.#client.get(kind, { name });
       const body = webhooks.flatMap((hook, index) => this.#operations(hook, index));
-      if (body.length === 0) return true;
-      this.#check(
-        await this.#client.patch(kind, { name }, { type: 'json', body }, { fieldManager }),
-      );
-      return true;
+      if (body.length === 0) return 'present';
+      const patch = { type: 'json', body } as const;
+      this.#check(kind, await this.#client.patch(kind, { name }, patch, { fieldManager }));
+      return 'written';
     } catch (error) {
-      if (isNotFound(error)) return false;
+      if (isNotFound(error)) return 'absent';
       throw error;
     }
   }
@@ -83,7 +94,7 @@ export class CaBundle {
   }
 
   /** Something between us and the store may have taken it out again. */
-  #check({ kind, webhooks = [] }: WebhookConfiguration): void {
+  #check({ kind }: Resource, { webhooks = [] }: WebhookConfiguration): void {
     const without = webhooks.find(({ clientConfig }) => clientConfig.caBundle !== this.#bundle);
     if (without)
       throw new Error(`${kind} ${name}: hook ${without.name} did not keep the CA bundle`);

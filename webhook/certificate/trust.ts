@@ -51,12 +51,13 @@ export class Trust implements Runnable {
 
   /** @returns whether everything is there and in order @throws AuthorityReplaced */
   async look(): Promise<boolean> {
-    const { authority, secret, bundle } = this.#parts;
+    const { authority, secret, bundle, log } = this.#parts;
     try {
       await secret.keep(authority);
-      const complete = await bundle.publish();
+      const { absent, written } = await bundle.publish();
+      if (written.length > 0) log.info({ written }, 'published the CA');
       this.#trouble = undefined;
-      return complete;
+      return absent.length === 0;
     } catch (error) {
       if (error instanceof AuthorityReplaced) throw error;
       this.#note(error);
