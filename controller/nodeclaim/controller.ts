@@ -94,9 +94,14 @@ export class NodeClaimController implements Reconciler {
       : runChain(this.#chains.launch, hand, signal);
   }
 
+  /** Deadlines are behaviour, no part of a revision: the class as it reads today sets them. */
+  #deadline(hand: ClaimInHand): ReturnType<typeof deadlineNow> {
+    return deadlineNow(hand, this.#context.caches.nodeClasses.get(hand.identity.nodeClass)?.spec);
+  }
+
   /** A claim that is not done by its deadline ends; what it waited for is the reason. */
   #judge(hand: ClaimInHand, outcome: Outcome): Outcome {
-    const deadline = deadlineNow(hand, hand.revision?.nodeClass.spec);
+    const deadline = this.#deadline(hand);
     if (outcome.kind === 'done' || outcome.kind === 'end' || !deadline) return outcome;
     if (leftOf(deadline, this.#context.clock) > 0) return outcome;
     const why =
@@ -118,7 +123,7 @@ export class NodeClaimController implements Reconciler {
   #next(hand: ClaimInHand, outcome: Outcome): Result {
     if (outcome.kind === 'again') return { requeueAfter: soon };
     if (outcome.kind !== 'wait') return {};
-    const deadline = deadlineNow(hand, hand.revision?.nodeClass.spec);
+    const deadline = this.#deadline(hand);
     const left = deadline ? leftOf(deadline, this.#context.clock) : Number.POSITIVE_INFINITY;
     const requeueAfter = Math.max(soon, Math.min(outcome.after ?? Number.POSITIVE_INFINITY, left));
     return Number.isFinite(requeueAfter) ? { requeueAfter } : {};

@@ -1,6 +1,7 @@
 import { MachineError } from '#machine/errors.ts';
 import { minutes, seconds, type Duration } from '#schemas/time/clock.ts';
 
+import { asReason } from '../reason.ts';
 import type { ClaimInHand } from './claim-in-hand.ts';
 import { again, wait, type Outcome, type Step } from './step.ts';
 
@@ -47,8 +48,12 @@ function tell(hand: ClaimInHand, { condition }: Step, outcome: Outcome): void {
  */
 function outcomeOf(error: unknown, hand: ClaimInHand): Outcome {
   if (!(error instanceof MachineError)) throw error;
-  const { reason, code, next } = error;
-  const why = { reason, message: `${error.message} (${code})`, failed: true };
+  const { code, next } = error;
+  const why = {
+    reason: asReason(error.reason),
+    message: `${error.message} (${code})`,
+    failed: true,
+  };
   switch (next) {
     case 'same-again':
     case 'retry':

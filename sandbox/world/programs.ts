@@ -22,6 +22,7 @@ export function programs(options: {
         HELM: helm,
         LISTEN_HOST: '127.0.0.1',
         WEBHOOK_HOSTNAMES: 'localhost',
+        SHUTDOWN_DELAY: '0s',
       },
     },
     'ghcr.io/unikraft-cloud/kraftlet': {

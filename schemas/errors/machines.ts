@@ -126,11 +126,6 @@ export const machines = {
     happens: 'It is tried again with growing pauses until the deadline.',
     fix: "Read the zone's answer in DNSReady.",
   },
-  KPU333: {
-    title: 'An instance has no claim',
-    happens: 'It is ended, since its tags say that this cluster made it.',
-    fix: 'Nothing, unless it repeats: then look for a second controller that works in the same cluster.',
-  },
   KPU334: {
     title: 'The revision that a machine was made from is gone',
     happens:
@@ -142,12 +137,6 @@ export const machines = {
     happens:
       'No machine is launched that would exceed it. Condition and event LimitReached name the resource.',
     fix: 'Raise spec.limits, or remove what uses it.',
-  },
-  KPU341: {
-    title: 'The NodePool launches machines in vain',
-    happens:
-      'Machines came and their Pods did not go there, several times; the pool launches no more for a while.',
-    fix: 'Find what keeps the Pods away: a taint that is set late, a quota of the platform, another scheduler.',
   },
   KPU342: {
     title: 'No NodePool can serve the Pod',
