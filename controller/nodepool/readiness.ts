@@ -12,10 +12,10 @@ export function nodeClassReady(
   nodeClass: UnikraftNodeClass | undefined,
 ): ConditionChange {
   if (!nodeClass) {
-    return not('NodeClassNotFound', `UnikraftNodeClass "${name}" does not exist`);
+    return not('NodeClassNotFound', `UnikraftNodeClass "${name}" does not exist (KPU201)`);
   }
   if (nodeClass.metadata?.deletionTimestamp !== undefined) {
-    return not('NodeClassTerminating', `UnikraftNodeClass "${name}" is being deleted`);
+    return not('NodeClassTerminating', `UnikraftNodeClass "${name}" is being deleted (KPU202)`);
   }
   const ready = getCondition(nodeClass.status?.conditions, rootType);
   if (!ready || ready.status === 'Unknown') {

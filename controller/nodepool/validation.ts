@@ -14,12 +14,15 @@ import { describe } from '#schemas/rules/rule.ts';
 /** @returns one sentence with its field path for each mistake; empty when the pool can be used */
 export function mistakesOf(pool: NodePool): string[] {
   const { metadata, spec } = pool.spec.template;
-  return [
+  const own = [
     ...labelMistakes(metadata?.labels ?? {}),
     ...taintMistakes('taints', spec.taints ?? []),
     ...taintMistakes('startupTaints', spec.startupTaints ?? []),
     ...doubledTaints([...(spec.taints ?? []), ...(spec.startupTaints ?? [])]),
     ...spec.requirements.flatMap(requirementMistakes),
+  ];
+  return [
+    ...own.map((mistake) => `${mistake} (KPU343)`),
     ...violations(
       { apiVersion: apiVersionOf(nodePools), kind: 'NodePool', ...pool },
       { operation: 'CREATE' },

@@ -1,4 +1,5 @@
 import type { KubeClient } from '#kube/client/client.ts';
+import { isForbidden, isInvalid } from '#kube/client/errors.ts';
 import type { KraftletReleases } from '#machine/kraftlet/release.ts';
 import type { PlatformEndpoint } from '#machine/machine.ts';
 import { nodeClaims } from '#schemas/karpenter/types.ts';
@@ -6,6 +7,7 @@ import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { KubeObject, OwnerReference } from '#schemas/kubernetes/meta.ts';
 import { apiVersionOf } from '#schemas/kubernetes/resource.ts';
 import { taints } from '#schemas/names.ts';
+import { minutes } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../../caches.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
@@ -37,7 +39,8 @@ export class Kraftlet implements Step {
   async run(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
     const { claimUid, name } = hand.identity;
     const [release] = this.#caches.statefulSets.by(by.claimUid, claimUid);
-    if (!release) await this.#install(hand, signal);
+    const refused = release ? undefined : await this.#install(hand, signal).catch(refusalOf);
+    if (refused) return refused;
     if ((release?.status?.readyReplicas ?? 0) > 0) return done();
     const trouble = this.#caches.pods.by(by.claimUid, claimUid).map((pod: Pod) => podTrouble(pod));
     const found = trouble.find((one) => one !== undefined);
@@ -46,7 +49,7 @@ export class Kraftlet implements Step {
     return wait({ reason: 'KraftletStarting', message });
   }
 
-  async #install(hand: ClaimInHand, signal: AbortSignal): Promise<void> {
+  async #install(hand: ClaimInHand, signal: AbortSignal): Promise<undefined> {
     const objects = await this.#render(hand, await this.#machines.endpoint(hand), signal);
     for (const object of objects) {
       const owned = { ...object, metadata: { ...object.metadata, ownerReferences: [owner(hand)] } };
@@ -56,6 +59,7 @@ export class Kraftlet implements Step {
       // oxlint-disable-next-line no-await-in-loop -- in order: the StatefulSet needs what comes before it
       await this.#client.patch(releaseResource(object), key, patch, { signal });
     }
+    return undefined;
   }
 
   #render(
@@ -75,6 +79,17 @@ export class Kraftlet implements Step {
     };
     return this.#releases.render(request, signal);
   }
+}
+
+/** What the API server will refuse again tomorrow, so people should read it on the claim. */
+function refusalOf(error: unknown): Outcome {
+  if (!isForbidden(error) && !isInvalid(error)) throw error;
+  return wait({
+    after: minutes(1),
+    reason: 'KraftletReleaseRefused',
+    message: `${error.message} (KPU328)`,
+    status: 'False',
+  });
 }
 
 function owner({ claim }: ClaimInHand): OwnerReference {

@@ -59,7 +59,7 @@ export class Registration implements Step {
     if (!node) return wait(notYet);
     if (found.length > 1) {
       const names = found.map(({ metadata }) => metadata.name).toSorted();
-      const message = `More than one Node has this provider ID: ${names.join(', ')}`;
+      const message = `More than one Node has this provider ID: ${names.join(', ')} (KPU329)`;
       return wait({ reason: 'MultipleNodesFound', message, status: 'False' });
     }
     if (this.#isYoung(node) && isSettling(node)) return wait({ ...notYet, after: seconds(1) });
