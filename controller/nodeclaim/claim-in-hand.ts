@@ -2,6 +2,7 @@ import {
   ConditionSet,
   getCondition,
   isTrue,
+  rootType,
   scopeOf,
   type ConditionChange,
 } from '#kube/conditions.ts';
@@ -17,6 +18,18 @@ import { intentOf, type Intent } from './intent.ts';
 
 /** Karpenter's Ready depends on upstream's three; the machine's own conditions only tell the story. */
 export const lifecycle = new ConditionSet(['Launched', 'Registered', 'Initialized']);
+
+/** In the order in which a machine comes to be; several may come true within one second, which is all that is kept. */
+const story = [
+  'CertificateReady',
+  'Launched',
+  'InstanceRunning',
+  'DNSReady',
+  'PlatformHealthy',
+  'KraftletInstalled',
+  'Registered',
+  'Initialized',
+];
 
 /** The revision of a node class that a machine is made from. */
 export interface StampedRevision {
@@ -112,9 +125,16 @@ export class ClaimInHand {
     this.status.conditions = lifecycle.set(this.#conditions, change, this.#scope());
   }
 
-  /** Gives a claim that has none yet its conditions, Unknown; to be called before the status is written. */
+  /**
+   * Gives a claim that has none yet its conditions, Unknown, and has conditions of the same time tell the story in
+   * order; to be called before the status is written.
+   */
   conclude(): void {
-    this.status.conditions = lifecycle.initialize(this.#conditions, this.#scope());
+    const complete = lifecycle.initialize(this.#conditions, this.#scope());
+    this.status.conditions = complete.toSorted((a, b) => {
+      const isTie = a.lastTransitionTime === b.lastTransitionTime;
+      return isTie ? placeOf(a) - placeOf(b) : 0;
+    });
   }
 
   get #conditions(): Condition[] {
@@ -124,4 +144,11 @@ export class ClaimInHand {
   #scope(): ReturnType<typeof scopeOf> {
     return scopeOf(this.claim, this.#clock.stamp());
   }
+}
+
+/** What is no part of the story comes after it, and the root last of all. */
+function placeOf({ type }: Condition): number {
+  if (type === rootType) return story.length + 1;
+  const index = story.indexOf(type);
+  return index === -1 ? story.length : index;
 }

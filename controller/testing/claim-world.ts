@@ -1,0 +1,239 @@
+import { Metrics } from '#kube/metrics.ts';
+import type { EventNote } from '#kube/runtime/events.ts';
+import { Authority } from '#pki/authority.ts';
+import { nodeClaims, nodePools, type NodeClaim } from '#schemas/karpenter/types.ts';
+import type { Node } from '#schemas/kubernetes/core.ts';
+import type { Condition, Live } from '#schemas/kubernetes/meta.ts';
+import {
+  configMaps,
+  controllerRevisions,
+  nodes,
+  pods,
+  secrets,
+} from '#schemas/kubernetes/resource.ts';
+import { finalizers, labels } from '#schemas/names.ts';
+import { unikraftNodeClasses, type ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
+import { hours, seconds, type Duration } from '#schemas/time/clock.ts';
+
+import type { Clouds } from '../clouds.ts';
+import type { Context } from '../context.ts';
+import { Freshest } from '../freshest.ts';
+import { CapacityCheck } from '../nodeclaim/capacity-check.ts';
+import { launchChain, terminationChain } from '../nodeclaim/chain.ts';
+import { ClaimWriter } from '../nodeclaim/claim-writer.ts';
+import { NodeClaimController } from '../nodeclaim/controller.ts';
+import { CredentialStore } from '../nodeclaim/credentials.ts';
+import { releaseResources } from '../nodeclaim/kraftlet-release.ts';
+import { LostNode } from '../nodeclaim/lost-node.ts';
+import { Machines } from '../nodeclaim/machines.ts';
+import { NodeClaimMetrics } from '../nodeclaim/metrics.ts';
+import { CloudCatalog } from '../nodeclass/catalog.ts';
+import { Revisions } from '../nodeclass/revisions.ts';
+import { Nominations } from '../provisioning/nominations.ts';
+import { Reservations } from '../reservations/reservations.ts';
+import { memoryContext } from './context.ts';
+import { FakeCloud } from './fake-cloud.ts';
+import { FakeKraftlets } from './fake-kraftlets.ts';
+import { FakeDns, FakePlatform, FakeReleases } from './fake-machines.ts';
+import { nodeClaim, nodeClassSpec, nodePool, pod } from './objects.ts';
+import { Crash, Tripwire } from './tripwire.ts';
+
+export const revisionName = 'default-r1';
+
+/** Nothing of a machine is anywhere. */
+export const noLeaks = {
+  claims: 0,
+  instances: 0,
+  records: 0,
+  secrets: 0,
+  nodes: 0,
+  releases: 0,
+  heldPods: 0,
+  reservations: 0,
+};
+
+/**
+ * One cluster and one cloud in memory, with the NodeClaim controller as a process that can die at any call.
+ * Time stands still; a look at everything comes once a second, as if every watch and requeue were in time.
+ */
+export class ClaimWorld {
+  readonly #memory = memoryContext();
+  readonly client = this.#memory.client;
+  readonly caches = this.#memory.caches;
+  readonly clock = this.#memory.clock;
+  readonly notes: EventNote[] = this.#memory.notes;
+  readonly namespace = this.#memory.namespace;
+  readonly cloud = new FakeCloud(this.clock);
+  readonly dns = new FakeDns();
+  readonly platform = new FakePlatform(this.cloud);
+  readonly releases = new FakeReleases();
+  readonly kraftlets = new FakeKraftlets(this.client, this.cloud, this.platform);
+  readonly wire = new Tripwire();
+  nominations!: Nominations;
+  #controller!: NodeClaimController;
+  readonly #authority: Authority;
+
+  private constructor(authority: Authority) {
+    this.#authority = authority;
+  }
+
+  static async make(spec: Partial<ResolvedNodeClass['spec']> = {}): Promise<ClaimWorld> {
+    const { clock } = memoryContext();
+    const options = { commonName: 'machines', validity: hours(24 * 365) };
+    const world = new ClaimWorld(await Authority.create(clock, options));
+    world.#seed(spec);
+    world.restart();
+    return world;
+  }
+
+  /** A new process over the same world. */
+  restart(): void {
+    this.wire.mend();
+    const client = this.wire.on('api', this.client);
+    const context: Context = { ...this.#memory.context, client };
+    const cloud = this.wire.on('cloud', this.cloud);
+    const dns = this.wire.on('dns', this.dns);
+    const clouds: Clouds = { for: async () => cloud, dns: async () => dns };
+    const revisions = new Revisions(context);
+    const claims = new Freshest<NodeClaim>(context.caches.nodeClaims);
+    const freshNodes = new Freshest<Node>(context.caches.nodes);
+    const writer = new ClaimWriter(client, claims);
+    const credentials = new CredentialStore(client, this.namespace, async () => this.#authority);
+    this.nominations = new Nominations(context);
+    const parts = {
+      context,
+      writer,
+      credentials,
+      catalog: new CloudCatalog(context, revisions, clouds),
+      reservations: new Reservations(context),
+      nominations: this.nominations,
+      machines: new Machines(clouds, credentials),
+      names: dns,
+      platform: this.wire.on('platform', this.platform),
+      releases: this.wire.on('releases', this.releases),
+      capacity: new CapacityCheck(client, context.caches, context.recorder),
+      nodes: freshNodes,
+    };
+    this.#controller = new NodeClaimController(context, {
+      claims,
+      revisions,
+      writer,
+      metrics: new NodeClaimMetrics(new Metrics(), this.clock),
+      lostNode: new LostNode(client, freshNodes),
+      chains: { launch: launchChain(parts), termination: terminationChain(parts) },
+    });
+  }
+
+  /** One pass over one claim. A process that dies in it is started again. */
+  async pass(name = 'web-1'): Promise<Duration | undefined> {
+    try {
+      const result = await this.#controller.reconcile(name, new AbortController().signal);
+      return result.requeueAfter;
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error;
+      this.restart();
+      return undefined;
+    }
+  }
+
+  /** Kubernetes and Kraftlet do their part, then each claim is looked at. */
+  async look(): Promise<void> {
+    await this.kraftlets.act();
+    for (const { metadata } of this.client.all(nodeClaims)) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other, so that a story is the same each time
+      await this.pass(metadata.name);
+    }
+  }
+
+  /** A look each second, until what is wanted is so; gives up after `atMost`. */
+  async until(isSo: () => boolean, atMost: Duration = seconds(400)): Promise<void> {
+    const end = this.clock.now() + atMost;
+    while (!isSo()) {
+      if (this.clock.now() > end) throw new Error(`not within ${atMost / 1000} s: ${String(isSo)}`);
+      // oxlint-disable-next-line no-await-in-loop -- time passes between two looks
+      await this.look();
+      // oxlint-disable-next-line no-await-in-loop
+      await this.clock.forward(seconds(1));
+    }
+  }
+
+  async claim(claim: Partial<NodeClaim> = {}, name = 'web-1'): Promise<void> {
+    await this.client.create(nodeClaims, nodeClaim(name, claim));
+  }
+
+  async initialized(name = 'web-1'): Promise<void> {
+    await this.until(() => this.condition('Initialized', name)?.status === 'True');
+  }
+
+  async delete(name = 'web-1'): Promise<void> {
+    await this.client.delete(nodeClaims, { name });
+  }
+
+  async gone(name = 'web-1'): Promise<void> {
+    await this.until(() => this.find(name) === undefined);
+  }
+
+  find(name = 'web-1'): Live<NodeClaim> | undefined {
+    return this.client.peek(nodeClaims, { name });
+  }
+
+  condition(type: string, name = 'web-1'): Condition | undefined {
+    return this.find(name)?.status?.conditions?.find((one) => one.type === type);
+  }
+
+  get nodes(): Live<Node>[] {
+    return this.client.all(nodes);
+  }
+
+  /** A Pod that the scheduler put on the only Node. */
+  bindPod(name: string, rest: Parameters<typeof pod>[1] = {}): void {
+    const nodeName = this.nodes[0]?.metadata.name ?? '';
+    const made = pod(name, rest);
+    const spec = { containers: [], ...made.spec, nodeName };
+    this.client.seed(pods, { ...made, spec });
+  }
+
+  /** What is left of machines, wherever it may be. */
+  leaks(): typeof noLeaks {
+    const ours = (object: { metadata: { labels?: Record<string, string> } }): boolean =>
+      object.metadata.labels?.[labels.claimUid] !== undefined;
+    const held = this.client
+      .all(pods)
+      .filter(({ metadata }) => metadata.finalizers?.includes(finalizers.kraftletPod));
+    const ledgers = this.client.all(configMaps).filter((one) => !ours(one));
+    return {
+      claims: this.client.all(nodeClaims).length,
+      instances: this.cloud.alive.length,
+      records: this.dns.records.size,
+      secrets: this.client.all(secrets).filter(ours).length,
+      nodes: this.nodes.length,
+      releases: releaseResources.flatMap((one) => this.client.all(one).filter(ours)).length,
+      heldPods: held.length,
+      reservations: ledgers.flatMap(({ data = {} }) => Object.keys(data)).length,
+    };
+  }
+
+  #seed(spec: Partial<ResolvedNodeClass['spec']>): void {
+    const { client, namespace } = this;
+    const full = nodeClassSpec(spec);
+    const resolved: ResolvedNodeClass = {
+      nodeClass: 'default',
+      spec: full,
+      image: { id: 'ami-1', architecture: 'amd64', rootDeviceName: '/dev/xvda' },
+      subnets: [
+        { id: 'subnet-a', zone: 'eu-central-1a', zoneID: 'euc1-az2' },
+        { id: 'subnet-b', zone: 'eu-central-1b', zoneID: 'euc1-az3' },
+      ],
+      securityGroups: ['sg-1'],
+      dnsZoneID: 'Z1',
+    };
+    client.seed(unikraftNodeClasses, {
+      metadata: { name: 'default' },
+      spec: full,
+      status: { currentRevision: revisionName },
+    });
+    const metadata = { name: revisionName, namespace };
+    client.seed(controllerRevisions, { metadata, revision: 1, data: resolved });
+    client.seed(nodePools, nodePool());
+  }
+}
