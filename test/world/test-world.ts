@@ -7,19 +7,19 @@ import type { KubeClient } from '#kube/client/client.ts';
  * can be moved forward, so that deadlines pass without waiting.
  */
 import { isNotFound } from '#kube/client/errors.ts';
-import { isTrue } from '#kube/conditions.ts';
+import { getCondition, isTrue } from '#kube/conditions.ts';
 import { silentLogger } from '#kube/log.ts';
 import type { SandboxCloud } from '#sandbox/cloud/cloud.ts';
-import { applyAll } from '#sandbox/manifests/apply.ts';
+import { applyAll, deleteAll } from '#sandbox/manifests/apply.ts';
 import type { Manifest } from '#sandbox/manifests/render.ts';
 import type { Tools } from '#sandbox/tools/tools.ts';
 import { isClean, leaksOf, type Leaks } from '#sandbox/world/leaks.ts';
 import { World } from '#sandbox/world/world.ts';
 import { nodeClaims, type NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Event, Node, Pod } from '#schemas/kubernetes/core.ts';
-import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
-import { events, nodes, pods } from '#schemas/kubernetes/resource.ts';
-import { labels } from '#schemas/names.ts';
+import type { Condition, KubeObject, Live } from '#schemas/kubernetes/meta.ts';
+import { events, nodes, pods, type Resource } from '#schemas/kubernetes/resource.ts';
+import { labels, manager } from '#schemas/names.ts';
 import { unikraftNodeClasses, type UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
 import { seconds, type Duration } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
@@ -151,17 +151,27 @@ export class TestWorld {
     type: string,
     wanted: { status: string; reason?: string },
   ) {
-    return this.eventually(`${claim.metadata.name} ${type}=${wanted.status}`, async () => {
-      const { status } = await this.client.get(nodeClaims, claim.metadata);
-      const found = status?.conditions?.find((one) => one.type === type);
+    return this.expectConditionOf(nodeClaims, claim.metadata.name, type, wanted);
+  }
+
+  /** The same for any cluster-scoped kind. */
+  async expectConditionOf<T extends KubeObject & { status?: { conditions?: Condition[] } }>(
+    resource: Resource<T>,
+    name: string,
+    type: string,
+    wanted: { status: string; reason?: string },
+  ): Promise<Condition> {
+    return this.eventually(`${name} ${type}=${wanted.status}`, async () => {
+      const { status } = await this.client.get(resource, { name });
+      const found = getCondition(status?.conditions, type);
       const { reason = found?.reason } = wanted;
       return found?.status === wanted.status && found.reason === reason ? found : undefined;
     });
   }
 
-  /** As `kubectl delete nodeclaim`, without waiting. */
-  async deleteClaims(...claims: Live<NodeClaim>[]): Promise<void> {
-    await Promise.all(claims.map(({ metadata }) => this.client.delete(nodeClaims, metadata)));
+  /** As `kubectl delete --wait=false`. */
+  async expectDeleted(...objects: KubeObject[]): Promise<void> {
+    await deleteAll(this.client, objects as Manifest[]);
   }
 
   /** The claim is gone, and if given, an event with this reason tells why. */
@@ -173,13 +183,17 @@ export class TestWorld {
     if (why.reason !== undefined) await this.expectEvent(claim, why.reason);
   }
 
+  /** An event of the operator: kube-scheduler says FailedScheduling too. */
   async expectEvent(object: Live<KubeObject>, reason: string): Promise<Live<Event>> {
     return this.eventually(`event ${reason}`, async () => {
-      const { items } = await this.client.list(events);
-      return items.find(
-        (event) => event.reason === reason && event.involvedObject.uid === object.metadata.uid,
-      );
+      const said = (await this.eventsOfOperator()).filter((event) => event.reason === reason);
+      return said.find(({ involvedObject }) => involvedObject.uid === object.metadata.uid);
     });
+  }
+
+  async eventsOfOperator(): Promise<Live<Event>[]> {
+    const { items } = await this.client.list(events);
+    return items.filter(({ source }) => source?.component === manager);
   }
 
   /** Reasons of all events about it. */
@@ -194,6 +208,17 @@ export class TestWorld {
     return this.eventually(`Pod ${name} running`, async () => {
       const pod = await this.client.get(pods, { namespace, name });
       return pod.status?.phase === 'Running' && pod;
+    });
+  }
+
+  /** So many Pods of the workload run, and none of it is ill or leaving. */
+  async expectRunning(workload: string, count: number): Promise<Live<Pod>[]> {
+    return this.eventually(`${count} Pods of ${workload} running`, async () => {
+      const { items } = await this.client.list(pods, { labelSelector: `app=${workload}` });
+      const well = items.filter(
+        ({ metadata, status }) => !metadata.deletionTimestamp && status?.phase === 'Running',
+      );
+      return items.length === count && well.length === count && items;
     });
   }
 
@@ -231,9 +256,7 @@ export class TestWorld {
       );
       return [`  ${metadata.name} ${metadata.deletionTimestamp ?? ''}`, ...told].join('\n');
     });
-    const { items } = await this.client.list(events);
-    const said = items
-      .filter(({ source }) => source?.component === 'karpenter-provider-unikraft')
+    const said = (await this.eventsOfOperator())
       .slice(-10)
       .map(
         ({ reason, message, involvedObject }) => `  ${involvedObject.name}: ${reason} ${message}`,
