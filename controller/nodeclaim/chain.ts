@@ -55,7 +55,7 @@ export function launchChain(parts: Parts): readonly Step[] {
   return [
     new Reservation(caches, catalog, reservations, writer, clock),
     new Credentials(credentials, machines),
-    new Instance({ client, caches, namespace, clock, machines, credentials, writer }),
+    new Instance({ client, caches, namespace, clock, machines, writer }),
     new Running(machines, clock),
     new Dns(machines, parts.names),
     new Health(parts.platform, machines, parts.capacity, clock),

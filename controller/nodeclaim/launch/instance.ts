@@ -1,4 +1,5 @@
 import type { KubeClient } from '#kube/client/client.ts';
+import { isNotFound } from '#kube/client/errors.ts';
 import { MachineError, NodeClassError } from '#machine/errors.ts';
 import type { Bootstrap, Instance as CloudInstance } from '#machine/machine.ts';
 import { renderUserData } from '#machine/userdata/user-data.ts';
@@ -14,7 +15,6 @@ import type { Caches } from '../../caches.ts';
 import { corrected, correctionsOf } from '../../nodeclass/corrections.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { ClaimWriter } from '../claim-writer.ts';
-import type { CredentialStore } from '../credentials.ts';
 import { intentText, type Intent } from '../intent.ts';
 import type { Machines } from '../machines.ts';
 import { again, done, type Outcome, type Step } from '../step.ts';
@@ -25,7 +25,6 @@ export interface InstanceParts {
   readonly namespace: string;
   readonly clock: Clock;
   readonly machines: Machines;
-  readonly credentials: CredentialStore;
   readonly writer: ClaimWriter;
 }
 
@@ -70,7 +69,7 @@ export class Instance implements Step {
   ): Promise<CloudInstance> {
     const { nodeClass } = this.#parts.machines.revision(hand);
     const cloud = await this.#parts.machines.cloud(hand);
-    const userData = renderUserData(await this.#bootstrap(hand, nodeClass, quotas, signal));
+    const userData = renderUserData(await this.#bootstrap(hand, nodeClass, quotas));
     const request = { identity: hand.identity, nodeClass, candidate: intent, userData };
     return cloud.launch(request, signal);
   }
@@ -79,19 +78,12 @@ export class Instance implements Step {
     hand: ClaimInHand,
     nodeClass: ResolvedNodeClass,
     quotas: PlatformQuotas,
-    signal: AbortSignal,
   ): Promise<Bootstrap> {
-    const { machines, credentials } = this.#parts;
+    const { machines } = this.#parts;
     const { platform } = nodeClass.spec;
-    const fqdn = machines.fqdn(hand);
-    const { token, certificate, privateKey } = await credentials.ensure(
-      hand,
-      nodeClass,
-      fqdn,
-      signal,
-    );
+    const { token, certificate, privateKey } = await machines.credentials(hand);
     return {
-      fqdn,
+      fqdn: machines.fqdn(hand),
       port: platform?.port ?? 443,
       token,
       quotas,
@@ -107,8 +99,17 @@ export class Instance implements Step {
     const ref = spec.platform?.activationSecretRef;
     if (!ref) return undefined;
     const { client, namespace } = this.#parts;
-    const { data = {} } = await client.get(secrets, { namespace, name: ref.name });
-    return Buffer.from(data[ref.key ?? 'token'] ?? '', 'base64').toString('utf8');
+    const { name, key = 'token' } = ref;
+    const secret = await client.get(secrets, { namespace, name }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+      return undefined;
+    });
+    const text = Buffer.from(secret?.data?.[key] ?? '', 'base64').toString('utf8');
+    if (text !== '') return text;
+    throw new NodeClassError(
+      { code: 'KPU211', condition: 'CredentialsReady', reason: 'ActivationSecretInvalid' },
+      `Secret ${namespace}/${name} has no "${key}" to activate the platform with`,
+    );
   }
 
   /** What the machine's platform will allow, from the size as the stamped revision makes it. */

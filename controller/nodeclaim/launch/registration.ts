@@ -10,6 +10,7 @@ import { by, type Caches } from '../../caches.ts';
 import type { Freshest } from '../../freshest.ts';
 import type { Nominations } from '../../provisioning/nominations.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
+import { isOpen } from '../machine-nodes.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
 import { isSettling, lackOf } from './node-lack.ts';
 
@@ -64,6 +65,7 @@ export class Registration implements Step {
     }
     if (this.#isYoung(node) && isSettling(node)) return wait({ ...notYet, after: seconds(1) });
     hand.status.nodeName = node.metadata.name;
+    if (isRegistered(node)) return done(); // by a pass whose end was lost: what was taken off since stays off
     await this.#nominations.nominate(hand.identity.claim, node.metadata.name);
     await this.#open(hand, node);
     return done();
@@ -83,6 +85,12 @@ export class Registration implements Step {
     };
     this.#nodes.wrote(await this.#client.patch(nodes, { name }, { type: 'merge', body }));
   }
+}
+
+function isRegistered(node: Live<Node>): boolean {
+  const { labels: present, finalizers: held = [] } = node.metadata;
+  const isOurs = present?.[labels.registered] === 'true' && held.includes(finalizers.termination);
+  return isOurs && isOpen(node);
 }
 
 /** @param node with the taints that it is to have */
