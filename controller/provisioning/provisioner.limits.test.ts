@@ -172,4 +172,21 @@ describe('what goes wrong', () => {
       'ours',
     ]);
   });
+
+  test.each([
+    ['alone it is told what it lacks', false, ['tolerant']],
+    ['beside pools of another provider it may be theirs', true, []],
+  ])('a Pod that tolerates everything and is too big: %s', async (_, hasNeighbour, told) => {
+    const pool = world.seedPool('web');
+    const nodeClassRef = { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'default' };
+    const template = { spec: { nodeClassRef, requirements: [] } };
+    if (hasNeighbour)
+      world.client.seed(nodePools, { ...pool, metadata: { name: 'aws' }, spec: { template } });
+    world.start();
+    const tolerations = [{ operator: 'Exists' as const }];
+    world.seedPod('tolerant', { cpu: '500' }, { spec: { tolerations } });
+    await world.clock.forward(window);
+    const notes = world.notesOf('FailedScheduling');
+    expect(notes.map(({ object }) => object.metadata?.name)).toEqual(told);
+  });
 });

@@ -17,6 +17,7 @@ import { seconds, type Duration } from '#schemas/time/clock.ts';
 
 import type { Catalog } from '../catalog.ts';
 import type { Context } from '../context.ts';
+import { isOurs } from '../ours.ts';
 import type { Reservations } from '../reservations/reservations.ts';
 import { Batcher, type BatchWindow } from './batcher.ts';
 import { ClaimsInSight } from './claims-in-sight.ts';
@@ -31,7 +32,7 @@ import type { Nominations } from './nominations.ts';
 import { rejectFirst } from './parallel.ts';
 import { PlanUpkeep } from './plan-upkeep.ts';
 import { supplyOf, type Supply } from './pools-in-sight.ts';
-import { isProvisionable } from './provisionable.ts';
+import { isAimed, isProvisionable } from './provisionable.ts';
 import { subscribeTriggers } from './triggers.ts';
 
 export interface ProvisionerParts {
@@ -157,11 +158,16 @@ export class Provisioner implements Runnable {
   #tell(plan: Plan, { pods }: { readonly pods: readonly Live<Pod>[] }, supply: Supply): void {
     this.#metrics.decided(plan, pods);
     this.#events.placed(plan, pods);
-    this.#events.refused(plan, pods, supply.skipped);
+    this.#events.refused(plan, this.#ofOurs(pods), supply.skipped);
     for (const [pool, state] of limitsNow(supply.pools, plan)) {
       const isNew = this.#parts.limits.set(pool.metadata.name, state);
       if (isNew && state) this.#events.limitReached(pool, state);
     }
+  }
+
+  /** Where another provider has pools, a Pod that is not aimed at our Nodes may be theirs: it hears nothing from us. */
+  #ofOurs(pods: readonly Live<Pod>[]): readonly Live<Pod>[] {
+    return this.#context.caches.nodePools.list().every(isOurs) ? pods : pods.filter(isAimed);
   }
 
   #isPending(pod: Pod): boolean {
