@@ -215,12 +215,14 @@ test('a Kraftlet Pod that finds no room is told as it is, and its Node has a dea
   expect(world.leaks()).toEqual(noLeaks);
 });
 
-test('a Kraftlet Pod that does not start is waited for', async () => {
+test('a Node that is not Ready yet is waited for', async () => {
   world.kraftlets.isNotReady = true;
   await world.claim();
   await world.until(() => world.condition('Initialized')?.reason === 'NodeNotReady');
+  expect(world.nodes[0]?.metadata.labels?.[labels.initialized]).toBeUndefined();
   world.kraftlets.isNotReady = false;
   await world.initialized();
+  expect(world.nodes[0]?.metadata.labels?.[labels.initialized]).toBe('true');
 });
 
 test('platform quotas that differ from the plan are told, and what the Node advertises is what counts', async () => {

@@ -38,6 +38,8 @@ import { FakeDns, FakePlatform, FakeReleases } from './fake-machines.ts';
 import { nodeClaim, nodeClassSpec, nodePool, pod } from './objects.ts';
 import { Crash, Tripwire } from './tripwire.ts';
 
+const quick = seconds(60);
+
 export const revisionName = 'default-r1';
 
 /** Nothing of a machine is anywhere. */
@@ -71,24 +73,26 @@ export class ClaimWorld {
   readonly wire = new Tripwire();
   nominations!: Nominations;
   #controller!: NodeClaimController;
-  readonly #authority: Authority;
+  readonly authority: Authority;
 
   private constructor(authority: Authority) {
-    this.#authority = authority;
+    this.authority = authority;
   }
 
-  static async make(spec: Partial<ResolvedNodeClass['spec']> = {}): Promise<ClaimWorld> {
+  /** @param authority that of another world, where a test makes many */
+  static async make(authority?: Authority): Promise<ClaimWorld> {
     const { clock } = memoryContext();
     const options = { commonName: 'machines', validity: hours(24 * 365) };
-    const world = new ClaimWorld(await Authority.create(clock, options));
-    world.#seed(spec);
+    const world = new ClaimWorld(authority ?? (await Authority.create(clock, options)));
+    world.#seed();
     world.restart();
     return world;
   }
 
-  /** A new process over the same world. */
+  /** A new process over the same world; its caches begin with what there is. */
   restart(): void {
     this.wire.mend();
+    Object.values(this.caches).forEach((cache) => cache.catchUp());
     const client = this.wire.on('api', this.client);
     const context: Context = { ...this.#memory.context, client };
     const cloud = this.wire.on('cloud', this.cloud);
@@ -98,7 +102,7 @@ export class ClaimWorld {
     const claims = new Freshest<NodeClaim>(context.caches.nodeClaims);
     const freshNodes = new Freshest<Node>(context.caches.nodes);
     const writer = new ClaimWriter(client, claims);
-    const credentials = new CredentialStore(client, this.namespace, async () => this.#authority);
+    const credentials = new CredentialStore(client, this.namespace, async () => this.authority);
     this.nominations = new Nominations(context);
     const parts = {
       context,
@@ -131,8 +135,9 @@ export class ClaimWorld {
       return result.requeueAfter;
     } catch (error) {
       if (!(error instanceof Crash)) throw error;
-      this.restart();
       return undefined;
+    } finally {
+      if (this.wire.isDead) this.restart();
     }
   }
 
@@ -145,15 +150,17 @@ export class ClaimWorld {
     }
   }
 
-  /** A look each second, until what is wanted is so; gives up after `atMost`. */
+  /** A look each second, and more seldom after a minute, until what is wanted is so; gives up after `atMost`. */
   async until(isSo: () => boolean, atMost: Duration = seconds(400)): Promise<void> {
-    const end = this.clock.now() + atMost;
+    const begin = this.clock.now();
     while (!isSo()) {
-      if (this.clock.now() > end) throw new Error(`not within ${atMost / 1000} s: ${String(isSo)}`);
+      if (this.clock.now() - begin > atMost)
+        throw new Error(`not within ${atMost / 1000} s: ${String(isSo)}`);
       // oxlint-disable-next-line no-await-in-loop -- time passes between two looks
       await this.look();
+      const pause = this.clock.now() - begin < quick ? seconds(1) : seconds(5);
       // oxlint-disable-next-line no-await-in-loop
-      await this.clock.forward(seconds(1));
+      await this.clock.forward(pause);
     }
   }
 
@@ -213,9 +220,9 @@ export class ClaimWorld {
     };
   }
 
-  #seed(spec: Partial<ResolvedNodeClass['spec']>): void {
+  #seed(): void {
     const { client, namespace } = this;
-    const full = nodeClassSpec(spec);
+    const full = nodeClassSpec();
     const resolved: ResolvedNodeClass = {
       nodeClass: 'default',
       spec: full,

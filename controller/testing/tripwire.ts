@@ -4,7 +4,7 @@ export class Crash extends Error {
 }
 
 /**
- * Stands between a process and the world, and can end the process before or after any one call: what was asked for
+ * Stands between a process and the world, and can end the process before or after any call: what was asked for
  * may have been done, and the process never knows.
  *
  * Each call has two points, before it takes effect and before its answer arrives.
@@ -12,53 +12,55 @@ export class Crash extends Error {
 export class Tripwire {
   /** What passed, in order: `cloud.launch before`. */
   readonly passed: string[] = [];
-  #at: number | undefined;
-  #action: (() => void | Promise<void>) | undefined;
+  readonly #actions = new Map<number, () => Promise<void>>();
   #isDead = false;
+  #life = 0;
 
-  /** Ends the process at the point with this number, counted from 0 over the whole life of the wire. */
-  crashAt(point: number): void {
-    this.#at = point;
-    this.#action = () => {
-      this.#isDead = true;
-    };
+  /** Ends the process at the points with these numbers, counted from 0 over the whole life of the wire. */
+  crashAt(...points: readonly number[]): void {
+    for (const point of points) this.doAt(point, () => {}, true);
   }
 
-  /** Does something at that point, and lets the process go on. */
-  doAt(point: number, action: () => void | Promise<void>): void {
-    this.#at = point;
-    this.#action = action;
+  /** Does something at that point, and then ends the process or lets it go on. */
+  doAt(point: number, action: () => void | Promise<void>, thenDie = false): void {
+    this.#actions.set(point, async () => {
+      await action();
+      this.#isDead = thenDie;
+    });
   }
 
-  /** A new process: its calls get through. */
+  /** A new process: its calls get through. What the old one had under way stays without effect and answer. */
   mend(): void {
     this.#isDead = false;
+    this.#life += 1;
   }
 
   get isDead(): boolean {
     return this.#isDead;
   }
 
-  /** The same object, with every method on the wire. */
+  /** The same object for the present process, with every method on the wire. */
   on<T extends object>(name: string, target: T): T {
+    const life = this.#life;
     return new Proxy(target, {
       get: (_, key) => {
         const member: unknown = Reflect.get(target, key, target);
         if (typeof member !== 'function') return member;
         return async (...values: unknown[]): Promise<unknown> => {
-          await this.#pass(`${name}.${String(key)} before`);
+          await this.#pass(`${name}.${String(key)} before`, life);
           const answer: unknown = await Reflect.apply(member, target, values);
-          await this.#pass(`${name}.${String(key)} after`);
+          await this.#pass(`${name}.${String(key)} after`, life);
           return answer;
         };
       },
     });
   }
 
-  async #pass(point: string): Promise<void> {
+  async #pass(point: string, life: number): Promise<void> {
+    if (life !== this.#life) throw new Crash(point);
     if (!this.#isDead) {
       this.passed.push(point);
-      if (this.passed.length - 1 === this.#at) await this.#action?.();
+      await this.#actions.get(this.passed.length - 1)?.();
     }
     if (this.#isDead) throw new Crash(point);
   }
