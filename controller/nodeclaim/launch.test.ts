@@ -73,6 +73,26 @@ test('its Node is open, and carries what scheduling needs to know', async () => 
   expect(node?.metadata.annotations?.[annotations.intent]).toBeUndefined();
 });
 
+test('a claim that asks for what is no quantity ends unlaunched, and says why', async () => {
+  await world.claim({
+    spec: {
+      nodeClassRef: nodePool().spec.template.spec.nodeClassRef,
+      requirements: [],
+      resources: { requests: { cpu: '1e1.5' } },
+    },
+  });
+  await world.gone();
+
+  expect(world.cloud.launches).toEqual([]);
+  expect(world.find()).toBeUndefined();
+  expect(world.notes).toContainEqual(
+    expect.objectContaining({
+      reason: 'InvalidNodeClaim',
+      message: expect.stringMatching(/^spec\.resources\.requests\.cpu: .*\(KPU319\)$/),
+    }),
+  );
+});
+
 test('where there is no room the next place is tried, then the next size', async () => {
   world.cloud.full.add('m8i.large/eu-central-1a').add('m8i.large/eu-central-1b');
   await world.claim();

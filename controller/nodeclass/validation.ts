@@ -9,6 +9,8 @@ import { violations } from '#schemas/rules/evaluate.ts';
 import { describe } from '#schemas/rules/rule.ts';
 import { parseDuration } from '#schemas/time/duration.ts';
 
+const largest = Quantity.parse('1Ei');
+
 /** @returns one sentence with its field path for each mistake */
 export function mistakesOf(nodeClass: UnikraftNodeClass): string[] {
   return [
@@ -57,7 +59,7 @@ function quantityMistakes({ spec }: UnikraftNodeClass): string[] {
     ]),
   ];
   return quantities.flatMap(([path, value]) =>
-    value === undefined || isPercentage(value) ? [] : mistake(path, () => Quantity.parse(value)),
+    value === undefined || isPercentage(value) ? [] : mistake(path, () => sizeOf(value)),
   );
 }
 
@@ -69,8 +71,22 @@ function durationMistakes({ spec }: UnikraftNodeClass): string[] {
     ['spec.certificate.api.duration', spec.certificate.api.duration],
   ];
   return durations.flatMap(([path, value]) =>
-    value === undefined ? [] : mistake(path, () => parseDuration(value)),
+    value === undefined ? [] : mistake(path, () => timeOf(value)),
   );
+}
+
+/** @throws unless it is an amount that some machine could have */
+function sizeOf(value: string | number): void {
+  if (Quantity.parse(value).compareTo(largest) <= 0) return;
+  throw new Error(
+    `"${String(value).slice(0, 80)}" is more than any machine has (${largest.toString()})`,
+  );
+}
+
+/** @throws unless it is a time in which something can happen: no machine comes within 0s, and the next follows at once */
+function timeOf(value: string): void {
+  if (parseDuration(value) > 0) return;
+  throw new Error(`"${value.slice(0, 80)}" is no time at all; machines need minutes`);
 }
 
 function isPercentage(value: string | number): boolean {

@@ -134,6 +134,11 @@ function validationSucceeded(pool: NodePool): ConditionChange {
   const mistakes = mistakesOf(pool);
   const type = 'ValidationSucceeded';
   if (mistakes.length === 0) return { type, status: 'True' };
-  const message = mistakes.join('; ').slice(0, 1024);
+  const message = mistakes.map(coded).join('; ').slice(0, 1024);
   return { type, status: 'False', reason: 'NodePoolValidationFailed', message };
+}
+
+/** Rules bring a code of their own. */
+function coded(mistake: string): string {
+  return /\(KPU\d+\)$/.test(mistake) ? mistake : `${mistake} (KPU343)`;
 }

@@ -2,7 +2,7 @@
 import type { Metrics } from '#kube/metrics.ts';
 import type { NodePool } from '#schemas/karpenter/types.ts';
 import type { ResourceList } from '#schemas/kubernetes/meta.ts';
-import { Quantity } from '#schemas/quantity/quantity.ts';
+import { Quantity, quantityProblem } from '#schemas/quantity/quantity.ts';
 
 const names = ['resource_type', 'nodepool'];
 
@@ -19,6 +19,7 @@ export class NodePoolMetrics {
       [this.#limit, spec.limits ?? {}],
     ] as const) {
       for (const [resource, value] of Object.entries(values)) {
+        if (quantityProblem(value) !== undefined) continue; // the pool's condition tells
         gauge.set({ resource_type: resource, nodepool: pool }, numberOf(value));
       }
     }

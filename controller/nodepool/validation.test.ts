@@ -69,3 +69,9 @@ test.each([
 function taint(key: string): { key: string; effect: 'NoSchedule' } {
   return { key, effect: 'NoSchedule' };
 }
+
+test.each(['1e1.5', '1e9999'])('a limit of %s is no number to reckon with', (cpu) => {
+  const [mistake, ...others] = mistakesOf(nodePool({ limits: { cpu, memory: '64Gi' } }));
+  expect(mistake).toMatch(/^spec\.limits\.cpu: ".*" is no quantity: .* Write it like/);
+  expect(others).toEqual([]);
+});

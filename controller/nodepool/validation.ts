@@ -6,8 +6,10 @@
  */
 import { nodePools, type NodePool, type Requirement } from '#schemas/karpenter/types.ts';
 import type { Taint } from '#schemas/kubernetes/core.ts';
+import type { ResourceList } from '#schemas/kubernetes/meta.ts';
 import { apiVersionOf } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
+import { quantityProblem } from '#schemas/quantity/quantity.ts';
 import { violations } from '#schemas/rules/evaluate.ts';
 import { describe } from '#schemas/rules/rule.ts';
 
@@ -20,6 +22,7 @@ export function mistakesOf(pool: NodePool): string[] {
     ...taintMistakes('startupTaints', spec.startupTaints ?? []),
     ...doubledTaints([...(spec.taints ?? []), ...(spec.startupTaints ?? [])]),
     ...spec.requirements.flatMap(requirementMistakes),
+    ...limitMistakes(pool.spec.limits ?? {}),
   ];
   return [
     ...own.map((mistake) => `${mistake} (KPU343)`),
@@ -70,6 +73,14 @@ function requirementMistakes({ key, values = [] }: Requirement, index: number): 
       .filter((value) => !isLabelValue(value))
       .map((value) => `${path}.values: "${value}" is no valid label value`),
   ];
+}
+
+/** The schema lets pass what is no number to reckon with: `1e1.5`, `1e9999`. */
+function limitMistakes(limits: ResourceList): string[] {
+  return Object.entries(limits).flatMap(([resource, text]) => {
+    const problem = quantityProblem(text);
+    return problem === undefined ? [] : [`spec.limits.${resource}: ${problem}`];
+  });
 }
 
 /** The scheduler sets this one itself, to the pool's own name. */

@@ -57,6 +57,11 @@ export const machines = {
     happens: 'The claim ends before anything is launched, and the Pods are planned anew.',
     fix: 'Read the conditions of the UnikraftNodeClass.',
   },
+  KPU319: {
+    title: 'The NodeClaim asks for what is no quantity',
+    happens: 'The claim is deleted before anything is launched.',
+    fix: 'Correct the quantity in spec.resources.requests that the message names.',
+  },
   KPU320: {
     title: 'The machine did not start in time',
     happens: anotherOne,

@@ -116,6 +116,17 @@ export class Quantity {
   }
 }
 
+/** What keeps a text from being a quantity, for people; undefined for one that is. */
+export function quantityProblem(text: string | number): string | undefined {
+  try {
+    Quantity.parse(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidQuantity) return error.message;
+    throw error;
+  }
+}
+
 interface Parts {
   readonly sign: string;
   /** Digits before and behind the point; at least one of them has any. */

@@ -1,4 +1,6 @@
+import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import { annotations, labels, onDemand } from '#schemas/names.ts';
+import { quantityProblem } from '#schemas/quantity/quantity.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import type { Caches } from '../../caches.ts';
@@ -38,6 +40,8 @@ export class Reservation implements Step {
   async run(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
     if (hand.is('Launched') || (hand.intent && hand.revision)) return done();
     if (hand.mayHaveMachine) return end(unreadable);
+    const problem = requestsProblem(hand.claim);
+    if (problem !== undefined) return end(malformed(problem));
     const offer = await this.#catalog.offer(hand.identity.nodeClass, signal);
     if (!offer) return end(notReady(hand));
     const [candidate] = candidatesFor(hand.claim, offer);
@@ -94,6 +98,20 @@ const unreadable: End = {
     'The launch intent on the claim cannot be read, so nobody knows what was launched; the claim ends with all ' +
     'that carries its tag, and another one is made (KPU314)',
 };
+
+/** Karpenter's schema lets pass what is no number to reckon with, such as `1e1.5`. */
+function requestsProblem({ spec }: NodeClaim): string | undefined {
+  const [first] = Object.entries(spec.resources?.requests ?? {}).flatMap(([resource, text]) => {
+    const problem = quantityProblem(text);
+    return problem === undefined ? [] : [`spec.resources.requests.${resource}: ${problem}`];
+  });
+  return first;
+}
+
+function malformed(problem: string): End {
+  const message = `${problem} The claim is deleted unlaunched (KPU319)`;
+  return { metric: 'invalid', reason: 'InvalidNodeClaim', message };
+}
 
 function poolGone(name: string): End {
   const message = `NodePool ${name} is gone, and its limits with it; the claim is deleted unlaunched (KPU340)`;
