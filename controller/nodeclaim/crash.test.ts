@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 
+import { pods } from '#schemas/kubernetes/resource.ts';
+import { finalizers } from '#schemas/names.ts';
 import { seconds } from '#schemas/time/clock.ts';
 
 import { ClaimWorld, noLeaks } from '../testing/claim-world.ts';
@@ -38,6 +40,7 @@ beforeAll(async () => {
 
 async function makeWorld(pace: Pace): Promise<ClaimWorld> {
   const world = await ClaimWorld.make(authority);
+  world.pendPod('cart-0');
   const { cloud, dns, platform, kraftlets, clock } = world;
   cloud.lateBy = seconds(3);
   if (pace === 'quick') return world;
@@ -59,10 +62,23 @@ async function makeReady(world: ClaimWorld): Promise<void> {
 
 /** With a Pod on it, which has to leave first. */
 async function unmake(world: ClaimWorld): Promise<void> {
-  world.bindPod('cart-0');
-  await world.look();
+  await world.until(() => isRunning(world));
   await world.delete();
   await world.gone();
+}
+
+function isRunning(world: ClaimWorld): boolean {
+  const guest = world.client.peek(pods, { namespace: 'shop', name: 'cart-0' });
+  return guest?.metadata.finalizers?.includes(finalizers.kraftletPod) ?? false;
+}
+
+/** A guest that ran was evicted, so that its budgets were heard, and is not left behind. */
+function expectAsked(world: ClaimWorld): void {
+  const evictions = world.client.calls.filter(({ subresource }) => subresource === 'eviction');
+  const guest = world.client.peek(pods, { namespace: 'shop', name: 'cart-0' });
+  const was = { bound: guest === undefined, asked: evictions.length > 0 };
+  expect(was.asked).toBe(was.bound);
+  expect(guest?.spec?.nodeName).toBeUndefined();
 }
 
 /** Tells the story once for each point, and collects what went wrong where. */
@@ -113,6 +129,7 @@ describe.each(paces)('in a %s world', (pace) => {
       world.wire.doAt(index, async () => world.delete(), dies);
       await world.claim();
       await world.gone();
+      expectAsked(world);
       expect(world.cloud.made.length).toBeLessThanOrEqual(1);
       expect(world.leaks()).toEqual(noLeaks);
     });

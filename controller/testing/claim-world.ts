@@ -192,6 +192,11 @@ export class ClaimWorld {
     return this.client.all(nodes);
   }
 
+  /** A Pod that waits for a Node. */
+  pendPod(name: string): void {
+    this.client.seed(pods, { ...pod(name), status: { phase: 'Pending' } });
+  }
+
   /** A Pod that the scheduler put on the only Node. */
   bindPod(name: string, rest: Parameters<typeof pod>[1] = {}): void {
     const nodeName = this.nodes[0]?.metadata.name ?? '';

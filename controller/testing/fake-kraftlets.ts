@@ -4,7 +4,7 @@ import { capacityOf } from '#schemas/instances/capacity.ts';
 import type { Node, Pod, StatefulSet } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { nodes, pods, statefulSets } from '#schemas/kubernetes/resource.ts';
-import { finalizers, labels } from '#schemas/names.ts';
+import { finalizers, labels, taints } from '#schemas/names.ts';
 
 import type { FakeCloud } from './fake-cloud.ts';
 import { requestAnnotation, type FakePlatform } from './fake-machines.ts';
@@ -12,7 +12,7 @@ import type { MemoryClient } from './memory-client.ts';
 
 /**
  * What Kubernetes and Kraftlet do by themselves, one look at a time: a Pod for each StatefulSet of a release, a Node
- * for each such Pod (made once, at its start), guests that come and go while Kraftlet and the machine live.
+ * for each such Pod (made once, at its start), guests that are bound, come and go while Kraftlet and the machine live.
  */
 export class FakeKraftlets {
   readonly #client: MemoryClient;
@@ -35,9 +35,23 @@ export class FakeKraftlets {
     const sets = this.#client.all(statefulSets);
     const kept = new Set(sets.map(({ metadata }) => metadata.name));
     for (const pod of this.#client.all(pods)) this.#tidy(pod, kept);
+    this.#schedule();
     for (const set of sets) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other, so that a story is the same each time
       await this.#run(set);
+    }
+  }
+
+  /** Pods that wait go to the first Node that is open. */
+  #schedule(): void {
+    const nodeName = this.#client.all(nodes).find(isOpen)?.metadata.name;
+    if (nodeName === undefined) return;
+    for (const pod of this.#client.all(pods)) {
+      const isGuest = pod.metadata.labels?.[labels.claimUid] === undefined;
+      const waits =
+        pod.spec?.nodeName === undefined && pod.metadata.deletionTimestamp === undefined;
+      const spec = { containers: [], ...pod.spec, nodeName };
+      if (isGuest && waits) this.#client.seed(pods, { ...pod, spec });
     }
   }
 
@@ -120,4 +134,10 @@ export class FakeKraftlets {
       status: { ...pod.status, phase: 'Running' },
     });
   }
+}
+
+function isOpen({ spec, status }: Node): boolean {
+  const closing: readonly string[] = [taints.unregistered.key, taints.disrupted.key];
+  const isClosed = spec?.taints?.some(({ key }) => closing.includes(key));
+  return !isClosed && isTrue(status?.conditions, 'Ready');
 }
