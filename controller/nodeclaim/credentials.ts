@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import type { KubeClient } from '#kube/client/client.ts';
 import { isAlreadyExists, isNotFound } from '#kube/client/errors.ts';
+import { CreateError } from '#machine/errors.ts';
 import type { Authority } from '#pki/authority.ts';
 import { nodeClaims } from '#schemas/karpenter/types.ts';
 import type { Secret } from '#schemas/kubernetes/core.ts';
@@ -49,7 +50,7 @@ export class CredentialStore {
     const { claimUid } = hand.identity;
     const known = this.#known.get(claimUid);
     if (known) return known;
-    const secret = await this.#client.get(secrets, this.#key(hand)).catch(absent);
+    const secret = await this.#read(hand);
     return secret && this.#keep(claimUid, secret);
   }
 
@@ -71,15 +72,30 @@ export class CredentialStore {
       'ca.crt': authority.pem.certificate,
     });
     const made = await this.#client.create(secrets, secret).catch(async (error: unknown) => {
-      if (!isAlreadyExists(error)) throw error;
-      return this.#client.get(secrets, this.#key(hand)); // an earlier try made it
+      const earlier = isAlreadyExists(error) ? await this.#read(hand) : undefined;
+      if (!earlier) throw error;
+      return earlier;
     });
     return this.#keep(hand.identity.claimUid, made);
   }
 
+  /** Those of another machine that has the name are left alone. */
   async remove(hand: ClaimInHand): Promise<void> {
-    await this.#client.delete(secrets, this.#key(hand)).catch(absent);
+    const secret = await this.#client.get(secrets, this.#key(hand)).catch(absent);
+    if (secret && isOf(secret, hand)) {
+      const { uid } = secret.metadata;
+      await this.#client.delete(secrets, this.#key(hand), { uid }).catch(absent);
+    }
     this.#known.delete(hand.identity.claimUid);
+  }
+
+  /** @throws CreateError for one that is another machine's: names are short, so two in a great many are alike */
+  async #read(hand: ClaimInHand): Promise<Secret | undefined> {
+    const key = this.#key(hand);
+    const secret = await this.#client.get(secrets, key).catch(absent);
+    if (!secret || isOf(secret, hand)) return secret;
+    const message = `Secret ${key.namespace}/${key.name} was not made for this machine`;
+    throw new CreateError('MachineNameTaken', message, 'slow');
   }
 
   #keep(claimUid: string, secret: Secret): MachineCredentials {
@@ -137,6 +153,10 @@ function validityOf(hand: ClaimInHand, { spec }: ResolvedNodeClass): Duration {
   return own === undefined
     ? parseDuration(hand.claim.spec.expireAfter ?? 'Never') + margin
     : parseDuration(own);
+}
+
+function isOf({ metadata }: Secret, { identity }: ClaimInHand): boolean {
+  return metadata?.labels?.[labels.claimUid] === identity.claimUid;
 }
 
 function absent(error: unknown): undefined {

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test, vi, type Mock } from 'vitest';
 
 import * as errors from '#machine/errors.ts';
 import { nodeClaims } from '#schemas/karpenter/types.ts';
@@ -23,8 +23,8 @@ function setUp() {
 function step(
   outcome: Outcome | Error,
   rest: Partial<Step> = {},
-): Step & { run: ReturnType<typeof vi.fn> } {
-  const run = vi.fn(async () => {
+): Step & { run: Mock<Step['run']> } {
+  const run = vi.fn<Step['run']>(async () => {
     if (outcome instanceof Error) throw outcome;
     return outcome;
   });

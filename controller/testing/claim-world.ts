@@ -65,6 +65,7 @@ export class ClaimWorld {
   readonly clock = this.#memory.clock;
   readonly notes: EventNote[] = this.#memory.notes;
   readonly namespace = this.#memory.namespace;
+  readonly context = this.#memory.context;
   readonly cloud = new FakeCloud(this.clock);
   readonly dns = new FakeDns();
   readonly platform = new FakePlatform(this.cloud);

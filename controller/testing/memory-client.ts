@@ -363,5 +363,6 @@ function keyFrom({ metadata }: KubeObject): Key {
 
 const keyOf = (object: KubeObject): string => keyText(keyFrom(object));
 
+/** The first eight digits differ, since machines are named by them. */
 const uidOf = (count: number): string =>
-  `00000000-0000-4000-8000-${count.toString(16).padStart(12, '0')}`;
+  `${count.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;

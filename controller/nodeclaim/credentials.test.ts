@@ -1,0 +1,86 @@
+import { beforeEach, expect, test } from 'vitest';
+
+import { CreateError } from '#machine/errors.ts';
+import { Authority } from '#pki/authority.ts';
+import { nodeClaims, type NodeClaim } from '#schemas/karpenter/types.ts';
+import { secrets } from '#schemas/kubernetes/resource.ts';
+import { labels } from '#schemas/names.ts';
+import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
+import { hours } from '#schemas/time/clock.ts';
+
+import { memoryContext } from '../testing/context.ts';
+import { nodeClaim, nodeClassSpec } from '../testing/objects.ts';
+import { ClaimInHand } from './claim-in-hand.ts';
+import { CredentialStore } from './credentials.ts';
+
+const signal = new AbortController().signal;
+const nodeClass: ResolvedNodeClass = {
+  nodeClass: 'default',
+  spec: nodeClassSpec(),
+  image: { id: 'ami-1', architecture: 'amd64', rootDeviceName: '/dev/xvda' },
+  subnets: [],
+  securityGroups: [],
+  dnsZoneID: 'Z1',
+};
+
+let memory: ReturnType<typeof memoryContext>;
+let newStore: () => CredentialStore;
+beforeEach(async () => {
+  memory = memoryContext();
+  const { client, clock, namespace } = memory;
+  const authority = await Authority.create(clock, { commonName: 'ca', validity: hours(24 * 365) });
+  newStore = () => new CredentialStore(client, namespace, async () => authority);
+});
+
+function handOf(name: string, claim: Partial<NodeClaim> = {}): ClaimInHand {
+  const live = memory.client.seed(nodeClaims, nodeClaim(name, claim));
+  return new ClaimInHand(live, undefined, memory.context.clusterUid, memory.clock);
+}
+const ensure = async (hand: ClaimInHand, store = newStore()) =>
+  store.ensure(hand, nodeClass, 'api.web.example.com', signal);
+
+test('they are made once: a restart finds the same token and key', async () => {
+  const hand = handOf('web-1');
+  const first = await ensure(hand);
+  expect(await ensure(hand)).toEqual(first);
+  expect(first.token).toMatch(/^[\w-]{43}$/);
+  expect(first.certificate).toContain('BEGIN CERTIFICATE');
+  expect(memory.client.all(secrets)).toHaveLength(1);
+});
+
+test('two passes that make them at the same time agree', async () => {
+  const hand = handOf('web-1');
+  const [one, other] = await Promise.all([ensure(hand), ensure(hand)]);
+  expect(one).toEqual(other);
+});
+
+test('the Secret cannot be changed, is found by its claim, and goes with it', async () => {
+  const hand = handOf('web-1');
+  await ensure(hand);
+  const [secret] = memory.client.all(secrets);
+  expect(secret).toMatchObject({ immutable: true, metadata: { namespace: memory.namespace } });
+  expect(secret?.metadata.labels?.[labels.claimUid]).toBe(hand.identity.claimUid);
+  expect(secret?.metadata.ownerReferences).toMatchObject([{ kind: 'NodeClaim', name: 'web-1' }]);
+  await newStore().remove(hand);
+  expect(memory.client.all(secrets)).toEqual([]);
+  await newStore().remove(hand);
+});
+
+test('what was removed is not remembered', async () => {
+  const [hand, store] = [handOf('web-1'), newStore()];
+  await ensure(hand, store);
+  await store.remove(hand);
+  expect(await store.get(hand)).toBeUndefined();
+});
+
+test('two machines that happen to have one name never share a token', async () => {
+  const uid = (tail: string): Partial<NodeClaim> => ({
+    metadata: { uid: `aaaaaaaa-0000-4000-8000-${tail}`, labels: { [labels.nodePool]: 'web' } },
+  });
+  const [first, second] = [handOf('a', uid('000000000001')), handOf('b', uid('000000000002'))];
+  expect(first.identity.name).toBe(second.identity.name);
+  await ensure(first);
+  await expect(ensure(second)).rejects.toThrow(CreateError);
+  await newStore().remove(second);
+  expect(await newStore().get(first)).toBeDefined();
+});
