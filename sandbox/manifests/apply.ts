@@ -1,7 +1,13 @@
 import type { KubeClient } from '#kube/client/client.ts';
+import { isNotFound } from '#kube/client/errors.ts';
 import { isTrue } from '#kube/conditions.ts';
 import type { Condition, KubeObject, Live } from '#schemas/kubernetes/meta.ts';
-import { customResourceDefinitions, keyText } from '#schemas/kubernetes/resource.ts';
+import {
+  customResourceDefinitions,
+  keyText,
+  type Key,
+  type Resource,
+} from '#schemas/kubernetes/resource.ts';
 import { milliseconds, seconds, type Clock } from '#schemas/time/clock.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
 
@@ -43,12 +49,39 @@ export async function applyAll(
   return [...applied, ...others];
 }
 
+/** Asks for the end of each object; those that are gone already are fine. Finalizers are not waited for. */
+export async function deleteAll(
+  client: KubeClient,
+  objects: readonly Manifest[],
+  { namespace = 'default' }: Pick<ApplyOptions, 'namespace'> = {},
+): Promise<void> {
+  const discovery = new Discovery(client);
+  await inTurn(objects, async (object) => {
+    const { resource, key } = await placeOf(discovery, object, namespace);
+    await client.delete(resource, key).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  });
+}
+
 async function apply(
   client: KubeClient,
   discovery: Discovery,
   object: Manifest,
   namespace: string,
 ): Promise<Live<KubeObject>> {
+  const { resource, key } = await placeOf(discovery, object, namespace);
+  const body = { ...object, metadata: { ...object.metadata, ...key } };
+  return client.patch(resource, key, { type: 'apply', body, force: true }).catch((cause: Error) => {
+    throw new ApplyFailed(`${describe(object)}: ${cause.message}`, { cause });
+  });
+}
+
+async function placeOf(
+  discovery: Discovery,
+  object: Manifest,
+  namespace: string,
+): Promise<{ resource: Resource; key: Key }> {
   const resource = await discovery.find(object);
   if (!resource) {
     throw new ApplyFailed(
@@ -59,10 +92,7 @@ async function apply(
   const key = resource.namespaced
     ? { namespace: object.metadata.namespace ?? namespace, name }
     : { name };
-  const body = { ...object, metadata: { ...object.metadata, ...key } };
-  return client.patch(resource, key, { type: 'apply', body, force: true }).catch((cause: Error) => {
-    throw new ApplyFailed(`${describe(object)}: ${cause.message}`, { cause });
-  });
+  return { resource, key };
 }
 
 interface Crd extends KubeObject {

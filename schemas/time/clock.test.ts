@@ -37,6 +37,15 @@ test('timestamps from before a jump stay in the past, those from after it are ne
   expect(clock.now() - clock.from(after)).toBe(0);
 });
 
+test('whole seconds do not blur what was before a jump and what after it', async () => {
+  const clock = new FakeClock({ real: Date.now });
+  const before = clock.stamp();
+  await clock.forward(hours(1));
+  const after = clock.stamp();
+  expect(clock.now() - clock.from(before)).toBeGreaterThanOrEqual(hours(1));
+  expect(clock.now() - clock.from(after)).toBeLessThan(seconds(2));
+});
+
 test('timers run in order while the clock moves, also those that are set on the way', async () => {
   const clock = new FakeClock();
   const seen: string[] = [];

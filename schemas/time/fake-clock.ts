@@ -55,11 +55,13 @@ export class FakeClock implements Clock {
 
   /**
    * Moves the clock and runs what falls due on the way, in order, letting promises settle between timers.
-   * A frozen clock moves through each due instant; one that runs with real time jumps at once.
+   * A frozen clock moves through each due instant; one that runs with real time jumps when its next second begins,
+   * since API timestamps are of whole seconds: what was stamped before lies before the jump, and the rest behind it.
    */
   async forward(duration: Duration): Promise<void> {
     await settle(); // what was started just before may be about to set a timer
     if (this.#real) {
+      await this.#turnOfSecond(this.#real);
       this.#jump(duration);
       await this.#runDue(this.now());
       this.#arm();
@@ -84,8 +86,16 @@ export class FakeClock implements Clock {
     return this.#real ? this.#real() : this.#start;
   }
 
+  async #turnOfSecond(real: () => number): Promise<void> {
+    const next = Math.ceil(real() / 1000) * 1000;
+    while (real() < next) {
+      // oxlint-disable-next-line no-await-in-loop -- timers may be early by a millisecond
+      await new Promise((resolve) => setTimeout(resolve, next - real()));
+    }
+  }
+
   #jump(by: Duration): void {
-    this.#jumps.push({ atReal: this.#realNow(), by });
+    this.#jumps.push({ atReal: Math.floor(this.#realNow() / 1000) * 1000, by });
     this.#jumped += by;
   }
 

@@ -5,7 +5,7 @@ import { machineZone } from '#sandbox/cloud/cloud.ts';
 import { platformPort } from '#sandbox/world/installation.ts';
 import type { NodeClaim, NodePool, Requirement } from '#schemas/karpenter/types.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
-import type { ResourceList } from '#schemas/kubernetes/meta.ts';
+import type { KubeObject, ResourceList } from '#schemas/kubernetes/meta.ts';
 import { group, labels, nodeClassKind, taints } from '#schemas/names.ts';
 import type { UnikraftNodeClass, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
 
@@ -94,6 +94,28 @@ export function optedInPod(
       ...more,
     },
   };
+}
+
+/** Pods that opt in, kept at a number; labelled `app` with the workload's name. */
+export function workload(
+  kind: 'Deployment' | 'StatefulSet',
+  name: string,
+  replicas: number,
+  requests: ResourceList = { cpu: '1' },
+): KubeObject {
+  const matchLabels = { app: name };
+  const { spec } = optedInPod(name, requests);
+  return {
+    apiVersion: 'apps/v1',
+    kind,
+    metadata: { name },
+    spec: {
+      replicas,
+      selector: { matchLabels },
+      ...(kind === 'StatefulSet' && { serviceName: name, podManagementPolicy: 'Parallel' }),
+      template: { metadata: { labels: matchLabels }, spec },
+    },
+  } as KubeObject;
 }
 
 /** A claim that a person makes, without a pool. */

@@ -26,7 +26,7 @@ import { FakeClock } from '#schemas/time/fake-clock.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
 
 import { inProcessKraftlet } from './in-process-kraftlet.ts';
-import { OperatorInProcess } from './operator-in-process.ts';
+import { OperatorInProcess, type Load } from './operator-in-process.ts';
 
 const patience = seconds(30);
 
@@ -81,6 +81,12 @@ export class TestWorld {
 
   async startOperator(): Promise<void> {
     this.#operator = await OperatorInProcess.start(this.world, this.clock);
+  }
+
+  /** Of the operator that runs now. */
+  get operatorLoad(): Load {
+    if (!this.#operator) throw new Error('no operator runs');
+    return this.#operator.load;
   }
 
   async stopOperator(): Promise<void> {

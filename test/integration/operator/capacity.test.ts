@@ -53,7 +53,7 @@ test("a Node has its platform's quotas as capacity, cut as its node class says",
     expect(quotasOfMachine(node)).toEqual(offers);
     expect(status?.capacity).toEqual(offers);
   }
-  await world.deleteClaims(...claims);
+  await world.expectDeleted(...claims);
   await world.expectNoLeaks();
 });
 
