@@ -45,7 +45,7 @@ export interface NodeClaimOptions {
   readonly releases: KraftletReleases;
   readonly reservations: Reservations;
   readonly revisions: Revisions;
-  readonly secrets: NodeClassSecrets;
+  readonly secrets: Pick<NodeClassSecrets, 'authorityOf'>;
 }
 
 /** The NodeClaim controller with what wakes it, and the collection of claims whose instance is gone. */
