@@ -1,11 +1,11 @@
-import type { KubeClient } from '#kube/client/client.ts';
-import type { EventRecorder } from '#kube/runtime/events.ts';
 import { capacityOf } from '#schemas/instances/capacity.ts';
 import type { PlatformQuotas } from '#schemas/instances/instance-type.ts';
+import type { ResourceList } from '#schemas/kubernetes/meta.ts';
 import { unikraftNodeClasses, type UnikraftNodeClassStatus } from '#schemas/nodeclass/types.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 
-import type { Caches } from '../caches.ts';
+import type { Context } from '../context.ts';
+import type { Reservations } from '../reservations/reservations.ts';
 import type { ClaimInHand } from './claim-in-hand.ts';
 
 type Correction = NonNullable<UnikraftNodeClassStatus['capacityCorrections']>[number];
@@ -13,17 +13,16 @@ type Correction = NonNullable<UnikraftNodeClassStatus['capacityCorrections']>[nu
 /**
  * Compares what a platform allows with what was predicted for its size. A Node advertises the platform's quotas, so
  * a wrong prediction would plan Pods for room that is not there, and launch again and again. The difference is told
- * and kept in the node class's status, which corrects the prediction for that revision and size from then on.
+ * and kept in the node class's status, which corrects the prediction for that revision and size from then on. The
+ * pool's limits count what is there, also where that is more than was thought.
  */
 export class CapacityCheck {
-  readonly #client: KubeClient;
-  readonly #caches: Caches;
-  readonly #recorder: EventRecorder;
+  readonly #context: Context;
+  readonly #reservations: Reservations;
 
-  constructor(client: KubeClient, caches: Caches, recorder: EventRecorder) {
-    this.#client = client;
-    this.#caches = caches;
-    this.#recorder = recorder;
+  constructor(context: Context, reservations: Reservations) {
+    this.#context = context;
+    this.#reservations = reservations;
   }
 
   async run(hand: ClaimInHand, quotas: PlatformQuotas): Promise<void> {
@@ -33,7 +32,7 @@ export class CapacityCheck {
     const differing = Object.keys(actual).filter((name) => !same(actual[name], predicted[name]));
     if (differing.length === 0) return;
     const what = differing.map((name) => `${name} ${actual[name]} instead of ${predicted[name]}`);
-    this.#recorder.record({
+    this.#context.recorder.record({
       object: hand.claim,
       type: 'Warning',
       reason: 'QuotasDiffer',
@@ -41,6 +40,7 @@ export class CapacityCheck {
     });
     hand.status.capacity = actual;
     hand.status.allocatable = actual;
+    await this.#count(hand, actual);
     await this.#learn(hand, {
       revision: hand.revision.name,
       instanceType: hand.intent?.instanceType ?? '',
@@ -50,9 +50,15 @@ export class CapacityCheck {
     });
   }
 
+  /** More than the pool has room for is told by its use; the machine is there, so its size stays what it was. */
+  async #count({ identity, claim }: ClaimInHand, actual: ResourceList): Promise<void> {
+    const pool = this.#context.caches.nodePools.get(identity.nodePool ?? '');
+    if (pool) await this.#reservations.reserve(pool, claim, actual);
+  }
+
   /** The list is written whole, so the resourceVersion keeps two claims from losing each other's lesson. */
   async #learn({ identity }: ClaimInHand, learned: Correction): Promise<void> {
-    const nodeClass = this.#caches.nodeClasses.get(identity.nodeClass);
+    const nodeClass = this.#context.caches.nodeClasses.get(identity.nodeClass);
     if (!nodeClass) return;
     const { name, resourceVersion } = nodeClass.metadata;
     const others = (nodeClass.status?.capacityCorrections ?? []).filter(
@@ -64,7 +70,8 @@ export class CapacityCheck {
       status: { capacityCorrections: [...others, learned].slice(-100) },
     };
     const options = { subresource: 'status' };
-    await this.#client.patch(unikraftNodeClasses, { name }, { type: 'merge', body }, options);
+    const patch = { type: 'merge', body } as const;
+    await this.#context.client.patch(unikraftNodeClasses, { name }, patch, options);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Reconciler, Result } from '#kube/runtime/reconciler.ts';
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { annotations, finalizers } from '#schemas/names.ts';
-import { milliseconds, seconds } from '#schemas/time/clock.ts';
+import { milliseconds, seconds, type Duration } from '#schemas/time/clock.ts';
 
 import type { Context } from '../context.ts';
 import type { Freshest } from '../freshest.ts';
@@ -20,6 +20,7 @@ import { terminationTimestamp } from './termination-deadline.ts';
 
 /** A chain that starts again reads what the pass before wrote; this bounds how fast it can turn. */
 const soon = milliseconds(100);
+const longest = seconds(5);
 const missing = seconds(30);
 
 export interface Chains {
@@ -71,7 +72,7 @@ export class NodeClaimController implements Reconciler {
         ? await this.#launch(hand, signal)
         : await this.#terminate(hand, signal);
     } catch (error) {
-      if (isConflict(error)) return { requeueAfter: soon }; // somebody else wrote: look again
+      if (isConflict(error)) return { requeueAfter: pauseOf(hand) }; // somebody else wrote: look again
       throw error;
     }
   }
@@ -189,6 +190,11 @@ export class NodeClaimController implements Reconciler {
     const nodeClass = this.#revisions.get(name);
     return nodeClass && { name, nodeClass };
   }
+}
+
+/** Conflicts end once the cache has seen the other's write; while its watch is down they would not for long. */
+function pauseOf({ unmovedFor }: ClaimInHand): Duration {
+  return Math.min(longest, Math.max(soon, unmovedFor / 20));
 }
 
 /** There may be a machine, and the revision that says where it is has been deleted by hand. */

@@ -4,6 +4,7 @@ import { CreateError, NodeClassError, Unauthorized } from '#machine/errors.ts';
 import { nodeClaims, nodePools } from '#schemas/karpenter/types.ts';
 import { controllerRevisions, nodes, statefulSets } from '#schemas/kubernetes/resource.ts';
 import { annotations, labels, taints } from '#schemas/names.ts';
+import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
 import { ClaimWorld, noLeaks, revisionName } from '../testing/claim-world.ts';
@@ -251,6 +252,23 @@ test('platform quotas that differ from the plan are told, and what the Node adve
   await world.initialized();
   expect(reasons()).toContain('QuotasDiffer');
   expect(world.find()?.status?.capacity).toMatchObject({ cpu: '1' });
+});
+
+test('what was learned from one machine is what is expected of the next', async () => {
+  world.client.seed(nodePools, nodePool({ limits: { cpu: '20' } }));
+  world.platform.allows = { vcpus: 16 };
+  await world.claim();
+  await world.initialized();
+  const learned = world.client.peek(unikraftNodeClasses, { name: 'default' })?.status;
+  expect(learned?.capacityCorrections).toMatchObject([
+    { revision: revisionName, instanceType: 'm8i.large', vcpus: 16 },
+  ]);
+  const told = world.notes.length;
+  await world.claim({}, 'web-2');
+  await world.gone('web-2');
+  expect(world.notes.slice(told).map(({ message }) => message)).toEqual([
+    expect.stringContaining('NodePool web is at its limit of 20 cpu (16 in use)'),
+  ]);
 });
 
 test('without a class that can launch the claim ends unlaunched', async () => {

@@ -98,7 +98,7 @@ export function nodeClaimControllers(
 }
 
 function partsOf(context: Context, options: NodeClaimOptions, writer: ClaimWriter): Parts {
-  const { client, namespace, caches, recorder } = context;
+  const { client, namespace, caches } = context;
   const authorityOf = (nodeClass: Parameters<NodeClassSecrets['authorityOf']>[0]) =>
     options.secrets.authorityOf(nodeClass);
   const credentials = new CredentialStore(client, namespace, authorityOf);
@@ -108,7 +108,7 @@ function partsOf(context: Context, options: NodeClaimOptions, writer: ClaimWrite
     writer,
     credentials,
     machines: new Machines(options.clouds, credentials),
-    capacity: new CapacityCheck(client, caches, recorder),
+    capacity: new CapacityCheck(context, options.reservations),
     nodes: new Freshest<Node>(caches.nodes),
   };
 }

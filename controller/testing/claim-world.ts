@@ -105,18 +105,19 @@ export class ClaimWorld {
     const writer = new ClaimWriter(client, claims);
     const credentials = new CredentialStore(client, this.namespace, async () => this.authority);
     this.nominations = new Nominations(context);
+    const reservations = new Reservations(context);
     const parts = {
       context,
       writer,
       credentials,
       catalog: new CloudCatalog(context, revisions, clouds),
-      reservations: new Reservations(context),
+      reservations,
       nominations: this.nominations,
       machines: new Machines(clouds, credentials),
       names: dns,
       platform: this.wire.on('platform', this.platform),
       releases: this.wire.on('releases', this.releases),
-      capacity: new CapacityCheck(client, context.caches, context.recorder),
+      capacity: new CapacityCheck(context, reservations),
       nodes: freshNodes,
     };
     this.#controller = new NodeClaimController(context, {
