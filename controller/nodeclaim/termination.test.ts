@@ -181,6 +181,17 @@ test('Pods of a machine that died are not asked but freed', async () => {
   expect(world.leaks()).toEqual(noLeaks);
 });
 
+test('a Pod that somebody else wrote to is freed at the next look, before its Node goes', async () => {
+  await runningWith();
+  const [instance] = world.cloud.made;
+  if (instance) world.cloud.kill(instance);
+  const conflict = refusal(409, 'Conflict', 'somebody else wrote');
+  world.client.fail(({ verb, plural }) => verb === 'patch' && plural === 'pods', conflict);
+  await world.delete();
+  await world.gone();
+  expect(guestNow()).toBeUndefined();
+});
+
 test('a DaemonSet that makes its Pod again and again does not keep the Node', async () => {
   await world.claim();
   await world.initialized();
@@ -267,6 +278,17 @@ test('zone and chart are asked once, however long the instance takes to end', as
   expect(world.wire.passed.filter((point) => point.startsWith('dns.'))).toEqual([]);
   const kinds = world.client.calls.slice(lists).map(({ verb, plural }) => `${verb} ${plural}`);
   expect(kinds).not.toContain('list configmaps');
+});
+
+test('what was never written down is found by its name: an open Node is drained and goes', async () => {
+  await runningWith();
+  const claim = world.find();
+  if (!claim) throw new Error('no claim');
+  world.client.seed(nodeClaims, { ...claim, status: {} });
+  await world.delete();
+  await world.gone();
+  expect(told('Evicted')).toContain('goes away');
+  expect(world.leaks()).toEqual(noLeaks);
 });
 
 test('two Nodes with one provider id both go', async () => {

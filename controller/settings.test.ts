@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+
+import { seconds } from '#schemas/time/clock.ts';
+
+import { readSettings } from './settings.ts';
+
+test('nothing need be set', () => {
+  expect(readSettings({})).toMatchObject({
+    namespace: 'karpenter-unikraft',
+    kraftletNamespaces: ['kraftlet'],
+    dnsServers: [],
+    batch: { idle: seconds(1), max: seconds(10) },
+    metricsPort: 8080,
+    healthPort: 8081,
+    logLevel: 'info',
+    leaderElection: true,
+  });
+});
+
+test('names are upstream’s', () => {
+  const env = {
+    BATCH_IDLE_DURATION: '250ms',
+    BATCH_MAX_DURATION: '2s',
+    METRICS_PORT: '0',
+    HEALTH_PROBE_PORT: '9000',
+    LOG_LEVEL: 'debug',
+    DISABLE_LEADER_ELECTION: 'true',
+    DNS_SERVERS: '10.0.0.2, 127.0.0.1:5353',
+  };
+  expect(readSettings(env)).toMatchObject({
+    batch: { idle: 250, max: seconds(2) },
+    metricsPort: 0,
+    healthPort: 9000,
+    logLevel: 'debug',
+    leaderElection: false,
+    dnsServers: ['10.0.0.2', '127.0.0.1:5353'],
+  });
+});
+
+test('a start names everything that it cannot read', () => {
+  const env = { BATCH_MAX_DURATION: 'soon', METRICS_PORT: '70000', LOG_LEVEL: 'loud' };
+  expect(() => readSettings(env)).toThrow(
+    /BATCH_MAX_DURATION is "soon".*\n.*METRICS_PORT is "70000".*\n.*LOG_LEVEL is "loud".*KPU301/,
+  );
+});
