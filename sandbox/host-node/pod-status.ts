@@ -43,10 +43,9 @@ export function statusOf(view: PodView) {
   return {
     phase: phaseOf(view),
     startTime: view.startTime,
+    // No podIP: Endpoints refuse loopback addresses, and their controllers would say so for each Service for ever.
     hostIP: POD_ADDRESS,
     hostIPs: [{ ip: POD_ADDRESS }],
-    podIP: POD_ADDRESS,
-    podIPs: [{ ip: POD_ADDRESS }],
     conditions: wanted.map((condition) => withTime(condition, view)),
     initContainerStatuses: view.init.map(statusOfContainer),
     containerStatuses: view.containers.map(statusOfContainer),

@@ -19,7 +19,7 @@ export const machines = {
   KPU311: {
     title: 'The cloud refuses the operation to these credentials',
     happens: 'No other candidate is tried; the call is repeated every few minutes.',
-    fix: "Compare the controller's role with the permissions of the installation page; look for organisation policies.",
+    fix: "Compare the controller's role with docs/tasks/aws-permissions.md; look for organisation policies.",
   },
   KPU312: {
     title: 'The cloud refuses to make the machine',

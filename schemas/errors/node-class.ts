@@ -8,7 +8,7 @@ export const nodeClass = {
   KPU200: {
     title: "Karpenter's CRDs are not installed",
     happens: 'The controller stays alive and not ready, and starts working once they are there.',
-    fix: 'Install the karpenter.sh/v1 CRDs of Karpenter 1.10 or newer; docs/tasks tells how.',
+    fix: 'Install the karpenter.sh/v1 CRDs of Karpenter 1.10 or newer; docs/tasks/first-machine.md tells how.',
   },
   KPU201: {
     title: 'The node class does not exist',
@@ -29,7 +29,7 @@ export const nodeClass = {
   KPU210: {
     title: 'The cloud does not accept the credentials',
     happens: `CredentialsReady=False. ${staysOnLast}`,
-    fix: "Give the controller's ServiceAccount a role with the permissions of the installation page, or correct aws.assumeRoleARN.",
+    fix: "Give the controller's ServiceAccount a role with docs/tasks/aws-permissions.md, or correct aws.assumeRoleARN.",
   },
   KPU211: {
     title: 'The activation Secret is missing or empty',
