@@ -90,9 +90,9 @@ export class NodeClaimController implements Reconciler {
   }
 
   async #goOn(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
-    return cannotBeFound(hand)
-      ? wait({ after: missing, reason: 'RevisionMissing', message: revisionMissing(hand) })
-      : runChain(this.#chains.launch, hand, signal);
+    if (!cannotBeFound(hand)) return runChain(this.#chains.launch, hand, signal);
+    const message = revisionMissing(hand);
+    return wait({ after: missing, reason: 'RevisionMissing', message, failed: true });
   }
 
   /** Deadlines are behaviour, no part of a revision: the class as it reads today sets them. */

@@ -228,6 +228,7 @@ test('a Kraftlet Pod that finds no room is told as it is, and its Node has a dea
     () => world.condition('KraftletInstalled')?.reason === 'KraftletPodUnschedulable',
   );
   expect(world.condition('KraftletInstalled')?.message).toContain('0/1 nodes are available');
+  expect(reasons()).toContain('KraftletPodUnschedulable');
   await world.clock.forward(minutes(10));
   world.kraftlets.isPending = false; // the fake would keep the Pod otherwise
   await world.pass();
@@ -322,6 +323,21 @@ test('an intent that somebody spoilt ends the claim rather than making a second 
   expect(reasons()).toContain('LaunchIntentUnreadable');
   expect(world.cloud.made).toHaveLength(1);
   expect(world.leaks()).toEqual(noLeaks);
+});
+
+test('a revision deleted under a launch is told, and restored it goes on', async () => {
+  world.platform.status = 'unknown';
+  await world.claim();
+  await world.until(() => world.condition('InstanceRunning')?.status === 'True');
+  const key = { namespace: world.namespace, name: revisionName };
+  const stored = world.client.peek(controllerRevisions, key);
+  world.client.remove(controllerRevisions, key);
+  expect(await world.pass()).toBe(seconds(30));
+  expect(world.notes.at(-1)?.message).toMatch(/^ControllerRevision default-r1 is gone.*KPU334/);
+  world.platform.status = 'healthy';
+  if (stored) world.client.seed(controllerRevisions, stored);
+  await world.initialized();
+  expect(world.cloud.made).toHaveLength(1);
 });
 
 test('a revision deleted under a machine holds the claim until it is restored', async () => {

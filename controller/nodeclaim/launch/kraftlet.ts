@@ -44,7 +44,7 @@ export class Kraftlet implements Step {
     if ((release?.status?.readyReplicas ?? 0) > 0) return done();
     const trouble = this.#caches.pods.by(by.claimUid, claimUid).map((pod: Pod) => podTrouble(pod));
     const found = trouble.find((one) => one !== undefined);
-    if (found) return wait({ ...found, status: 'False' });
+    if (found) return wait({ ...found, status: 'False', failed: true });
     const message = `Waiting until the Pod of Kraftlet release ${name} is ready`;
     return wait({ reason: 'KraftletStarting', message });
   }
@@ -89,6 +89,7 @@ function refusalOf(error: unknown): Outcome {
     reason: 'KraftletReleaseRefused',
     message: `${error.message} (KPU328)`,
     status: 'False',
+    failed: true,
   });
 }
 

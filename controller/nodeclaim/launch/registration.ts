@@ -61,7 +61,7 @@ export class Registration implements Step {
     if (found.length > 1) {
       const names = found.map(({ metadata }) => metadata.name).toSorted();
       const message = `More than one Node has this provider ID: ${names.join(', ')} (KPU329)`;
-      return wait({ reason: 'MultipleNodesFound', message, status: 'False' });
+      return wait({ reason: 'MultipleNodesFound', message, status: 'False', failed: true });
     }
     if (this.#isYoung(node) && isSettling(node)) return wait({ ...notYet, after: seconds(1) });
     hand.status.nodeName = node.metadata.name;
