@@ -1,22 +1,26 @@
 import { admissionFiles } from './admission.ts';
 import { codesFiles } from './codes.ts';
-import { crdFiles } from './crd.ts';
+import { crdFile, crdKustomization } from './crd.ts';
 import { defaultsFiles } from './defaults.ts';
 import type { Generated } from './files.ts';
-import { referenceFiles } from './reference.ts';
+import { kinds, type Kind } from './kinds.ts';
+import { referenceFile } from './reference.ts';
 import { readSource, resolveSource } from './schema.ts';
-import { typeFiles } from './types.ts';
+import { typeFile } from './types.ts';
 
 /** Every generated file as it should be. Needs no network; the same sources give the same bytes. */
 export async function generateAll(): Promise<Generated[]> {
-  const source = readSource();
-  const schema = resolveSource(source);
+  const ofKinds = await Promise.all(kinds.map(filesOf));
+  return [...ofKinds.flat(), crdKustomization(kinds), ...codesFiles(), ...admissionFiles()];
+}
+
+async function filesOf(kind: Kind): Promise<Generated[]> {
+  const source = readSource(kind);
+  const schema = resolveSource(source, kind);
   return [
-    ...crdFiles(schema),
-    ...(await typeFiles(source)),
-    ...defaultsFiles(schema),
-    ...referenceFiles(schema),
-    ...codesFiles(),
-    ...admissionFiles(),
+    crdFile(schema, kind),
+    await typeFile(source, kind),
+    ...defaultsFiles(schema, kind),
+    referenceFile(schema, kind),
   ];
 }

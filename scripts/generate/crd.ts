@@ -1,41 +1,16 @@
 import { stringify } from 'yaml';
 
-import { group } from '#schemas/names.ts';
-import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
-
 import type { Generated } from './files.ts';
+import type { Kind } from './kinds.ts';
 import type { Schema } from './schema.ts';
 
 const note = '# Made by `npm run generate` from schemas/; do not edit.\n';
-const { version, kind, plural } = unikraftNodeClasses;
-const file = `${group}_${plural}.yaml`;
 
-/** Columns of `kubectl get`; those with a priority show with `-o wide` only. */
-const columns = [
-  {
-    name: 'Ready',
-    type: 'string',
-    description: 'Whether machines can be made.',
-    jsonPath: '.status.conditions[?(@.type=="Ready")].status',
-  },
-  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-  {
-    name: 'Reason',
-    type: 'string',
-    priority: 1,
-    description: 'Why it is not ready.',
-    jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
-  },
-  { name: 'Machines', type: 'integer', priority: 1, jsonPath: '.status.machines' },
-  { name: 'Region', type: 'string', priority: 1, jsonPath: '.spec.aws.region' },
-  { name: 'Image', type: 'string', priority: 1, jsonPath: '.status.image.id' },
-  { name: 'Zone', type: 'string', priority: 1, jsonPath: '.spec.dns.zone' },
-  { name: 'Revision', type: 'string', priority: 1, jsonPath: '.status.currentRevision' },
-];
-
-/** The CustomResourceDefinition, and the kustomization that lists it. */
-export function crdFiles(schema: Schema): Generated[] {
-  const { description, required, properties } = schema;
+/** The CustomResourceDefinition of one kind. */
+export function crdFile(
+  { description, required, properties }: Schema,
+  { resource: { group, version, kind, plural }, shortName, columns }: Kind,
+): Generated {
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -48,7 +23,7 @@ export function crdFiles(schema: Schema): Generated[] {
         listKind: `${kind}List`,
         plural,
         singular: kind.toLowerCase(),
-        shortNames: ['unc'],
+        shortNames: [shortName],
         categories: ['karpenter'],
       },
       versions: [
@@ -75,15 +50,21 @@ export function crdFiles(schema: Schema): Generated[] {
       ],
     },
   };
+  return { path: `kustomize/crd/${fileName(group, plural)}`, text: note + asYaml(definition) };
+}
+
+/** The kustomization that lists them. */
+export function crdKustomization(kinds: readonly Kind[]): Generated {
   const kustomization = {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
-    resources: [file],
+    resources: kinds.map(({ resource: { group, plural } }) => fileName(group, plural)),
   };
-  return [
-    { path: `kustomize/crd/${file}`, text: note + asYaml(definition) },
-    { path: 'kustomize/crd/kustomization.yaml', text: note + asYaml(kustomization) },
-  ];
+  return { path: 'kustomize/crd/kustomization.yaml', text: note + asYaml(kustomization) };
+}
+
+function fileName(group: string, plural: string): string {
+  return `${group}_${plural}.yaml`;
 }
 
 /** Long lines stay whole, so that a changed word is a changed line; anchors would hide what a field allows. */

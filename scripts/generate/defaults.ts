@@ -1,4 +1,5 @@
 import type { Generated } from './files.ts';
+import type { Kind } from './kinds.ts';
 import type { Schema } from './schema.ts';
 
 interface Defaults {
@@ -7,15 +8,20 @@ interface Defaults {
   items?: Defaults;
 }
 
-/** What schemas/nodeclass/defaults.ts needs of the schema, so that no process has to read YAML for it. */
-export function defaultsFiles(schema: Schema): Generated[] {
+/**
+ * What a `withDefaults` needs of the schema, so that no process has to read YAML for it; nothing for a kind that has
+ * no defaults.
+ */
+export function defaultsFiles(schema: Schema, { resource, folder }: Kind): Generated[] {
+  const name = resource.kind.toLowerCase();
   const spec = schema.properties?.['spec'];
-  const tree = (spec && defaultsOf(spec)) ?? {};
+  const tree = spec && defaultsOf(spec);
+  if (!tree) return [];
   return [
     {
-      path: 'schemas/generated/unikraftnodeclass.defaults.ts',
+      path: `schemas/generated/${name}.defaults.ts`,
       text:
-        '// Made by `npm run generate` from schemas/nodeclass/unikraftnodeclass.schema.yaml; do not edit.\n\n' +
+        `// Made by \`npm run generate\` from schemas/${folder}/${name}.schema.yaml; do not edit.\n\n` +
         `export const specDefaults = ${flow(tree)};\n`,
     },
   ];

@@ -1,42 +1,40 @@
 import { stringify } from 'yaml';
 
-import { nodeClass } from '#schemas/rules/samples.ts';
-
 import type { Generated } from './files.ts';
-import { nodeClassRules, type Schema } from './schema.ts';
+import type { Kind } from './kinds.ts';
+import { rulesFor, type Schema } from './schema.ts';
 
-/** docs/reference/unikraftnodeclass.md: each field with its type, default and meaning. */
-export function referenceFiles(schema: Schema): Generated[] {
+/** docs/reference/<kind>.md: each field with its type, default and meaning. */
+export function referenceFile(schema: Schema, kind: Kind): Generated {
   const { spec, status } = schema.properties ?? {};
-  const text = `# UnikraftNodeClass
+  const { group, version, kind: name } = kind.resource;
+  const parts = [
+    `# ${name}`,
+    '<!-- Made by `npm run generate` from schemas/; do not edit. -->',
+    `\`${group}/${version}\`, cluster-scoped, short name \`${kind.shortName}\`.`,
+    schema.description ?? '',
+    kind.before,
+    `\`\`\`yaml\n${stringify(kind.sample, { aliasDuplicateObjects: false }).trimEnd()}\n\`\`\``,
+    kind.after,
+    sections('spec', spec).trimEnd(),
+    rulesSection(kind),
+    sections('status', status).trimEnd(),
+  ];
+  const text = parts.filter((part) => part !== undefined).join('\n\n');
+  return { path: `docs/reference/${name.toLowerCase()}.md`, text: `${text}\n` };
+}
 
-<!-- Made by \`npm run generate\` from schemas/; do not edit. -->
-
-\`karpenter.unikraft.com/v1alpha1\`, cluster-scoped, short name \`unc\`.
-
-${schema.description ?? ''}
-
-The vendor's own provider is closed and its objects are not public. This kind is the project's own design.
-
-\`\`\`yaml
-${stringify(nodeClass(), { aliasDuplicateObjects: false }).trimEnd()}
-\`\`\`
-
-Secrets that it names are read in the operator's namespace.
-
-${sections('spec', spec)}
-## Rules
+function rulesSection({ resource }: Kind): string | undefined {
+  const rules = rulesFor(resource);
+  if (rules.length === 0) return undefined;
+  return `## Rules
 
 The API server refuses what breaks one of these. [codes.md](codes.md) explains each code.
 
 | place | rule | code |
 | --- | --- | --- |
-${nodeClassRules()
-  .map(({ path, message, fix, code }) => row(`\`${path}\``, `${message} ${fix}`, code))
-  .join('\n')}
-
-${sections('status', status)}`;
-  return [{ path: 'docs/reference/unikraftnodeclass.md', text: `${text.trimEnd()}\n` }];
+${rules.map(({ path, message, fix, code }) => row(`\`${path}\``, `${message} ${fix}`, code)).join('\n')}
+`;
 }
 
 /** One table for the plain fields of an object, and one section for each object in it. */

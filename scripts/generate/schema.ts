@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 
 import { parse } from 'yaml';
 
-import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
+import type { Resource } from '#schemas/kubernetes/resource.ts';
 import type { Rule } from '#schemas/rules/rule.ts';
 import { describe } from '#schemas/rules/rule.ts';
 import { rules } from '#schemas/rules/table.ts';
+
+import type { Kind } from './kinds.ts';
 
 /** The part of an OpenAPI v3 schema that the generators look at; the rest is handed through. */
 export interface Schema {
@@ -31,21 +33,23 @@ export interface Source extends Schema {
 }
 
 /** The schema as it was written, with its definitions apart. */
-export function readSource(): Source {
-  const file = new URL(import.meta.resolve('#schemas/nodeclass/unikraftnodeclass.schema.yaml'));
+export function readSource({ resource, folder }: Kind): Source {
+  const name = `${resource.kind.toLowerCase()}.schema.yaml`;
+  const file = new URL(import.meta.resolve(`#schemas/${folder}/${name}`));
   return parse(readFileSync(file, 'utf8')) as Source;
 }
 
 /** The schema as the API server takes it: definitions in their places, and the rules of the table with them. */
-export function resolveSource(source: Source): Schema {
+export function resolveSource(source: Source, { resource }: Kind): Schema {
   const { definitions: _, ...root } = source;
   const schema = inline(root, source);
-  for (const rule of nodeClassRules()) addRule(schema, rule);
+  for (const rule of rulesFor(resource)) addRule(schema, rule);
   return schema;
 }
 
-export function nodeClassRules(): readonly Rule[] {
-  return rules.filter(({ target }) => target === unikraftNodeClasses);
+/** Those that stand in the kind's own schema. */
+export function rulesFor(resource: Resource): readonly Rule[] {
+  return rules.filter(({ target }) => target === resource);
 }
 
 /** Name of the definition that a `$ref` means. */

@@ -1,25 +1,29 @@
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 
 import type { Generated } from './files.ts';
+import type { Kind } from './kinds.ts';
 import { mapValues, referred, type Schema, type Source } from './schema.ts';
 
 /** Has a type of its own, which other kinds share. */
 const shared: Readonly<Record<string, string>> = { Condition: '../kubernetes/meta.ts' };
 
-const banner = `// Made by \`npm run generate\` from schemas/nodeclass/unikraftnodeclass.schema.yaml; do not edit.
-${Object.entries(shared)
-  .map(([name, file]) => `import type { ${name} } from '${file}';\n`)
-  .join('')}
-`;
-
 /** One interface for each definition of the schema, in its order. */
-export async function typeFiles({ definitions }: Source): Promise<Generated[]> {
-  const own = Object.entries(definitions).filter(([name]) => !(name in shared));
+export async function typeFile(
+  { definitions }: Source,
+  { resource, folder }: Kind,
+): Promise<Generated> {
+  const name = resource.kind.toLowerCase();
+  const own = Object.entries(definitions).filter(([definition]) => !(definition in shared));
   const parts = await Promise.all(
-    own.map(async ([name, schema]) => compile({ ...asType(schema), title: name }, name, options)),
+    own.map(async ([title, schema]) => compile({ ...asType(schema), title }, title, options)),
   );
-  return [{ path: 'schemas/generated/unikraftnodeclass.ts', text: banner + parts.join('\n') }];
+  const banner = `// Made by \`npm run generate\` from schemas/${folder}/${name}.schema.yaml; do not edit.\n`;
+  return { path: `schemas/generated/${name}.ts`, text: `${banner}${imports}\n${parts.join('\n')}` };
 }
+
+const imports = Object.entries(shared)
+  .map(([name, file]) => `import type { ${name} } from '${file}';\n`)
+  .join('');
 
 const options = {
   additionalProperties: false,
