@@ -81,13 +81,17 @@ function expectAsked(world: ClaimWorld): void {
   expect(guest?.spec?.nodeName).toBeUndefined();
 }
 
-/** Tells the story once for each point, and collects what went wrong where. */
+/**
+ * Tells the story once for each point, and collects what went wrong where. The point before a call is left out: it
+ * is the one after the call before, for nothing happens in between.
+ */
 async function atEach(
   { points, pace }: { points: readonly string[]; pace: Pace },
   story: (world: ClaimWorld, index: number) => Promise<void>,
 ): Promise<string[]> {
   const wrong: string[] = [];
   for (const [index, point] of points.entries()) {
+    if (index > 0 && point.endsWith(' before')) continue;
     const world = await makeWorld(pace);
     await story(world, index).catch((error: unknown) => {
       wrong.push(`${index} ${point}: ${String(error).slice(0, 400)}`);

@@ -228,6 +228,25 @@ test('a Pod that Kraftlet took last, and the cache has not seen, is freed too', 
   expect(guestNow()).toBeUndefined();
 });
 
+test('a Node that Kraftlet made last, and the cache has not seen, goes too', async () => {
+  world.caches.nodes.fallBehind();
+  await world.claim();
+  await world.until(() => world.nodes.length > 0);
+  await world.delete();
+  await world.gone();
+  expect(world.nodes).toEqual([]);
+});
+
+test('a claim that somebody took the intent from still ends its machine', async () => {
+  await runningWith();
+  const body = { metadata: { annotations: { [annotations.intent]: null } } };
+  await world.client.patch(nodeClaims, { name: 'web-1' }, { type: 'merge', body });
+  await world.delete();
+  await world.gone();
+  expect(told('Evicted')).toBeDefined();
+  expect(world.leaks()).toEqual(noLeaks);
+});
+
 test('an instance that may not be ended keeps its claim, and a person is told', async () => {
   await runningWith();
   world.cloud.terminateFailure = new TerminationRefused('disableApiTermination is set');
