@@ -17,12 +17,15 @@ Starts a real Kubernetes control plane, a cloud on loopback and the operator, an
   --help   this text
 `;
 
-/** @throws TypeError that names the argument that is not known */
-export function readArguments(argv: readonly string[]): Arguments {
-  const flag = { type: 'boolean', default: false } as const;
-  const { values } = parseArgs({
-    args: [...argv],
-    options: { once: flag, json: flag, help: { ...flag, short: 'h' } },
-  });
-  return { once: values.once, json: values.json, help: values.help };
+const flag = { type: 'boolean', default: false } as const;
+const options = { once: flag, json: flag, help: { ...flag, short: 'h' } } as const;
+
+/** @returns the error that names the argument that is not known */
+export function readArguments(argv: readonly string[]): Arguments | Error {
+  try {
+    const { once, json, help } = parseArgs({ args: [...argv], options }).values;
+    return { once, json, help };
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }

@@ -3,6 +3,7 @@
  * and then stays up for `kubectl`, or ends (`--once`) with the verdict.
  */
 import { homedir } from 'node:os';
+import { dirname } from 'node:path';
 import { inspect } from 'node:util';
 
 import { SharedInformer } from '#kube/cache/shared-informer.ts';
@@ -103,13 +104,14 @@ function availability({ plane }: World): string {
 async function stay(world: World, out: NodeJS.WriteStream, signal: AbortSignal): Promise<void> {
   const { kubeconfig } = world.plane;
   out.write(`
-The world stays up. Look around from another terminal:
+The story is over; the world stays up. Look around from another terminal:
 
-  export KUBECONFIG=${kubeconfig}
-  ${world.tools.kubectl} scale deployment web --replicas 3
-  ${world.tools.kubectl} get nodeclaims -o wide -w
-  ${world.tools.kubectl} describe nodeclaim
+  export KUBECONFIG=${kubeconfig} PATH=${dirname(world.tools.kubectl)}:$PATH
+  kubectl scale deployment web --replicas 3
+  kubectl get nodeclaims -o wide -w
+  kubectl describe nodeclaim
 
+What each program says is in ${world.run.dir}/logs (kubectl logs cannot reach it).
 Ctrl-C ends it and leaves nothing behind.
 `);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -118,5 +120,8 @@ Ctrl-C ends it and leaves nothing behind.
 }
 
 const args = readArguments(process.argv.slice(2));
-if (args.help) process.stdout.write(usage);
+if (args instanceof Error) {
+  process.stderr.write(`${args.message}\n\n${usage}`);
+  process.exitCode = 2;
+} else if (args.help) process.stdout.write(usage);
 else await main(args);

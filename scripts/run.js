@@ -18,8 +18,10 @@ const OLDEST_NODE = 24;
 
 const packagesOf = (file) => JSON.parse(readFileSync(resolve(root, file), 'utf8')).packages;
 
+const installed = existsSync(resolve(root, 'node_modules/.package-lock.json'));
+
 function isStale() {
-  if (!existsSync(resolve(root, 'node_modules/.package-lock.json'))) return true;
+  if (!installed) return true;
   const have = packagesOf('node_modules/.package-lock.json');
   return Object.entries(packagesOf('package-lock.json')).some(
     ([path, { version, optional }]) => path !== '' && !optional && have[path]?.version !== version,
@@ -27,7 +29,8 @@ function isStale() {
 }
 
 if (isStale()) {
-  console.error('node_modules does not match package-lock.json: npm ci, about 30 s ...');
+  const why = installed ? 'they do not match package-lock.json' : 'they are not installed yet';
+  console.error(`npm packages: ${why}, so npm ci, about 30 s ...`);
   execFileSync('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], {
     cwd: root,
     stdio: ['ignore', 2, 2],

@@ -58,7 +58,7 @@ export async function play(stage: Stage, signal: AbortSignal): Promise<Leaks> {
     // oxlint-disable-next-line no-await-in-loop -- one chapter after the other
     await until(stage, 'all Pods are as wanted', async () => pods.settled, signal);
   }
-  stage.chapter('Empty machines leave');
+  stage.chapter('Machines that stay empty for 5 s (consolidateAfter) leave');
   await until(stage, 'every machine is gone', async () => isClean(await leaksOf(world)), signal);
   return leaksOf(world);
 }

@@ -63,7 +63,8 @@ export class Teller {
 
   #redraw(): void {
     const width = this.#out.columns ?? 120;
-    const lines = draw(this.#scene(), this.#colour).map((line) => cut(line, width));
+    const picture = draw(this.#scene(), { colour: this.#colour, width });
+    const lines = picture.map((line) => cut(line, width));
     this.#erase();
     this.#out.write(`${lines.join('\n')}\n`);
     this.#drawn = lines.length;

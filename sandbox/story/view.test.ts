@@ -18,6 +18,7 @@ const claim: ClaimStory = {
   gone: false,
   seenAt: 0,
 };
+const plain = { colour: false, width: 150 };
 const workloads = [{ name: 'web', wanted: 12, running: 9, waiting: 3 }];
 
 test('steps that were written together are told by the last of them', () => {
@@ -25,7 +26,7 @@ test('steps that were written together are told by the last of them', () => {
 });
 
 test('the picture shows what runs, what waits and how far each machine is', () => {
-  expect(draw({ title: 'sandbox', chapter: 'Growing', workloads, claims: [claim] }, false)).toEqual(
+  expect(draw({ title: 'sandbox', chapter: 'Growing', workloads, claims: [claim] }, plain)).toEqual(
     [
       'sandbox',
       '',
@@ -42,8 +43,16 @@ test('machines that are gone are not shown, and more than fit are counted', () =
   const many = Array.from({ length: 20 }, (_, index) => ({ ...claim, name: `web-${index}` }));
   const lines = draw(
     { title: 't', chapter: 'c', workloads: [], claims: [{ ...claim, gone: true }, ...many] },
-    false,
+    plain,
   );
   expect(lines).toContain('          … and 6 more machines');
   expect(lines.join('\n')).not.toContain('  web-x2k4f  ');
+});
+
+test('where there is little room the state stays and the oldest steps go', () => {
+  const [, , , , , , line] = draw(
+    { title: 't', chapter: 'c', workloads, claims: [{ ...claim, waiting: 'Waiting for DNS' }] },
+    { colour: false, width: 72 },
+  );
+  expect(line).toBe('Machines  web-x2k4f  m7i.xlarge  1a  running 2.1s  Waiting for DNS');
 });

@@ -6,6 +6,8 @@ import type { ClaimStory } from './timeline.ts';
 const barWidth = 20;
 /** More machines than fit a screen are counted, not listed. */
 const listed = 14;
+/** `Machines` and two spaces. */
+const margin = 10;
 
 export interface Scene {
   readonly title: string;
@@ -14,8 +16,11 @@ export interface Scene {
   readonly claims: readonly ClaimStory[];
 }
 
-/** The whole picture as lines; `colour` only where it carries meaning. */
-export function draw({ title, chapter, workloads, claims }: Scene, colour: boolean): string[] {
+/** The whole picture as lines of at most `width`; `colour` only where it carries meaning. */
+export function draw(
+  { title, chapter, workloads, claims }: Scene,
+  { colour, width }: { colour: boolean; width: number },
+): string[] {
   const alive = claims.filter(({ gone }) => !gone);
   const present = alive.length > 0 ? alive : claims; // at the end the whole tale is shown
   const shown = present.slice(-listed);
@@ -30,7 +35,7 @@ export function draw({ title, chapter, workloads, claims }: Scene, colour: boole
     ),
     '',
     ...(hidden > 0 ? [`          … and ${hidden} more machines`] : []),
-    ...table(shown.map((claim) => cellsOf(claim, colour))).map(
+    ...table(shown, { colour, width: width - margin }).map(
       (line, index) => `${index === 0 ? 'Machines' : '        '}  ${line}`,
     ),
   ];
@@ -43,42 +48,47 @@ function podLine({ name, wanted, running, waiting }: Workload, colour: boolean):
   return `${name.padEnd(8)} ${paint(bar, 'green', colour && running === wanted)} ${running}/${wanted} running${wait}`;
 }
 
-function cellsOf(claim: ClaimStory, colour: boolean): string[] {
-  const { name, instanceType, zone } = claim;
-  return [name, instanceType, zone.slice(-2), stepsOf(claim), stateOf(claim, colour)];
-}
-
 function stateOf(claim: ClaimStory, colour: boolean): string {
-  if (claim.gone) return '';
+  if (claim.gone) return ''; // its last step says so
   if (claim.leaving) return paint('leaving', 'yellow', colour);
   const ready = claim.steps.some(({ step }) => step === 'ready');
   return ready ? paint('ready', 'green', colour) : claim.waiting;
 }
 
-/**
- * Each step with the time it took by itself, in seconds. Steps that were seen done at the same moment were written
- * together: the last one speaks for all.
- */
-export function stepsOf({ steps }: ClaimStory): string {
-  const moments = steps.filter(({ ms }, index) => steps[index + 1]?.ms !== ms);
-  return moments
-    .map(
-      ({ step, ms }, index) =>
-        `${step} ${((ms - (moments[index - 1]?.ms ?? 0)) / 1000).toFixed(1)}s`,
-    )
-    .join('  ');
+/** Each step with the time it took by itself, in seconds: `created 0.4s  running 2.1s`. */
+export function stepsOf(claim: ClaimStory): string {
+  return momentsOf(claim).join('  ');
 }
 
-function table(rows: readonly string[][]): string[] {
-  const widths = [0, 1, 2, 3].map((column) =>
-    Math.max(0, ...rows.map((row) => stripVTControlCharacters(row[column] ?? '').length)),
+/** Steps that were seen done at the same moment were written together: the last one speaks for all. */
+function momentsOf({ steps }: ClaimStory): string[] {
+  const moments = steps.filter(({ ms }, index) => steps[index + 1]?.ms !== ms);
+  return moments.map(
+    ({ step, ms }, index) => `${step} ${((ms - (moments[index - 1]?.ms ?? 0)) / 1000).toFixed(1)}s`,
   );
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
+}
+
+/** Name, size, zone and state always; of the steps as many of the latest as there is room for. */
+function table(
+  claims: readonly ClaimStory[],
+  { colour, width }: { colour: boolean; width: number },
+): string[] {
+  const rows = claims.map(({ name, instanceType, zone }) => [name, instanceType, zone.slice(-2)]);
+  const widths = [0, 1, 2].map((column) =>
+    Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)),
   );
+  return rows.map((row, index) => {
+    const claim = claims[index] as ClaimStory;
+    const who = row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
+    const state = stateOf(claim, colour);
+    const room = width - who.length - stripVTControlCharacters(state).length - 4;
+    return [who, latest(momentsOf(claim), room), state].filter((part) => part !== '').join('  ');
+  });
+}
+
+function latest(moments: readonly string[], room: number): string {
+  const fitting = moments.map((_, index) => moments.slice(index).join('  '));
+  return fitting.find((text) => text.length <= room) ?? '';
 }
 
 function paint(text: string, style: 'green' | 'yellow', colour: boolean): string {
