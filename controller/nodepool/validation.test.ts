@@ -37,7 +37,7 @@ test.each([
     'the same taint twice',
     { taints: [taint('a')], startupTaints: [taint('a')] },
     {},
-    'a:NoSchedule stands twice',
+    'stand twice in taints and startupTaints',
   ],
   [
     'a taint key that is no name',
@@ -53,12 +53,17 @@ test.each([
   ],
   ['a label key with two slashes', {}, { 'a/b/c': '' }, 'labels["a/b/c"]'],
   ['a label value that is too long', {}, { a: 'x'.repeat(64) }, 'is no valid label value'],
-  ["the pool's own label", {}, { 'karpenter.sh/nodepool': 'web' }, 'is set by the scheduler'],
+  [
+    "the pool's own label",
+    {},
+    { 'karpenter.sh/nodepool': 'web' },
+    'spec.template.metadata.labels: ',
+  ],
   [
     'a requirement on it',
     { requirements: [{ key: 'karpenter.sh/nodepool', operator: 'In' as const, values: ['web'] }] },
     {},
-    'requirements[0].key',
+    'requirements[0]: ',
   ],
 ])('%s is told with its place', (_, spec, labels, text) => {
   const mistakes = mistakesIn(spec, labels);

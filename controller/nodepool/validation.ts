@@ -8,7 +8,6 @@ import { nodePools, type NodePool, type Requirement } from '#schemas/karpenter/t
 import type { Taint } from '#schemas/kubernetes/core.ts';
 import type { ResourceList } from '#schemas/kubernetes/meta.ts';
 import { apiVersionOf } from '#schemas/kubernetes/resource.ts';
-import { labels } from '#schemas/names.ts';
 import { quantityProblem } from '#schemas/quantity/quantity.ts';
 import { violations } from '#schemas/rules/evaluate.ts';
 import { describe } from '#schemas/rules/rule.ts';
@@ -20,7 +19,6 @@ export function mistakesOf(pool: NodePool): string[] {
     ...labelMistakes(metadata?.labels ?? {}),
     ...taintMistakes('taints', spec.taints ?? []),
     ...taintMistakes('startupTaints', spec.startupTaints ?? []),
-    ...doubledTaints([...(spec.taints ?? []), ...(spec.startupTaints ?? [])]),
     ...spec.requirements.flatMap(requirementMistakes),
     ...limitMistakes(pool.spec.limits ?? {}),
   ];
@@ -39,7 +37,6 @@ function labelMistakes(given: Readonly<Record<string, string>>): string[] {
   const path = 'spec.template.metadata.labels';
   return Object.entries(given).flatMap(([key, value]) => [
     ...badName(`${path}["${key}"]`, key),
-    ...reserved(`${path}["${key}"]`, key),
     ...(isLabelValue(value) ? [] : [`${path}["${key}"]: "${value}" is no valid label value`]),
   ]);
 }
@@ -55,20 +52,10 @@ function taintMistakes(field: 'taints' | 'startupTaints', taints: readonly Taint
   });
 }
 
-/** A Node has one taint per key and effect, so the second could never be there. */
-function doubledTaints(taints: readonly Taint[]): string[] {
-  const names = taints.map(({ key, effect }) => `${key}:${effect}`);
-  const doubled = new Set(names.filter((name, index) => names.indexOf(name) !== index));
-  return [...doubled].map(
-    (name) => `spec.template.spec: ${name} stands twice in taints and startupTaints; remove one`,
-  );
-}
-
 function requirementMistakes({ key, values = [] }: Requirement, index: number): string[] {
   const path = `spec.template.spec.requirements[${index}]`;
   return [
     ...badName(`${path}.key`, key),
-    ...reserved(`${path}.key`, key),
     ...values
       .filter((value) => !isLabelValue(value))
       .map((value) => `${path}.values: "${value}" is no valid label value`),
@@ -81,11 +68,6 @@ function limitMistakes(limits: ResourceList): string[] {
     const problem = quantityProblem(text);
     return problem === undefined ? [] : [`spec.limits.${resource}: ${problem}`];
   });
-}
-
-/** The scheduler sets this one itself, to the pool's own name. */
-function reserved(path: string, key: string): string[] {
-  return key === labels.nodePool ? [`${path}: ${key} is set by the scheduler; remove it`] : [];
 }
 
 function badName(path: string, name: string): string[] {

@@ -1,29 +1,13 @@
 /**
  * CEL as the API server speaks it, as far as the rules go.
  *
- * @marcbachmann/cel-js and Kubernetes' own environment agree on what is listed here; each knows more that the other
- * does not, so a rule that uses anything else is refused before it is evaluated anywhere.
+ * @marcbachmann/cel-js and Kubernetes' own environment agree on the subset of subset.ts; a rule that uses anything else
+ * is refused before it is evaluated anywhere.
  */
 import { Environment } from '@marcbachmann/cel-js';
 
 import { InvalidQuantity, Quantity } from '../quantity/quantity.ts';
-
-/** Functions and macros that rules may use. `matches` only with ASCII patterns that RE2 and JavaScript read alike. */
-const shared: ReadonlySet<string> = new Set([
-  'all',
-  'contains',
-  'endsWith',
-  'exists',
-  'has',
-  'isGreaterThan',
-  'isLessThan',
-  'isQuantity',
-  'matches',
-  'quantity',
-  'size',
-  'startsWith',
-  'string',
-]);
+import { subsetTroubles } from './subset.ts';
 
 /** The expression cannot be a rule. */
 export class InvalidRule extends Error {
@@ -33,17 +17,29 @@ export class InvalidRule extends Error {
   }
 }
 
-/** An expression that is ready to judge one value; throws what CEL throws when the value's shape does not fit. */
-export type Judge = (self: unknown) => boolean;
+/** Values by the names that an expression knows them by: `self` and `oldSelf`, or `object` for a whole one. */
+export type Bindings = Readonly<Partial<Record<'self' | 'oldSelf' | 'object', unknown>>>;
+
+/** An expression that is ready to judge; throws what CEL throws when the value's shape does not fit. */
+export type Judge = (bindings: Bindings) => boolean;
+
+/** What was asked gives something else than true or false, which the API server takes for an error too. */
+export class NotAVerdict extends Error {
+  override readonly name = 'NotAVerdict';
+}
 
 /** @throws InvalidRule when the text is not CEL, or not of the listed subset */
 export function compile(cel: string): Judge {
-  for (const name of functionsIn(cel)) {
-    if (!shared.has(name))
-      throw new InvalidRule(cel, `${name}() does not mean the same everywhere`);
-  }
+  const [trouble] = subsetTroubles(cel);
+  if (trouble !== undefined) throw new InvalidRule(cel, trouble);
   const program = parsed(cel);
-  return (self) => program({ self: toCel(self) }) === true;
+  return (bindings) => {
+    const verdict = program(
+      Object.fromEntries(Object.entries(bindings).map(([name, value]) => [name, toCel(value)])),
+    ) as unknown;
+    if (typeof verdict !== 'boolean') throw new NotAVerdict('it is neither true nor false');
+    return verdict;
+  };
 }
 
 /**
@@ -63,12 +59,6 @@ function parsed(cel: string): ReturnType<Environment['parse']> {
   } catch (error) {
     throw new InvalidRule(cel, error instanceof Error ? error.message : String(error));
   }
-}
-
-/** Names before a bracket, outside of string literals. */
-function functionsIn(cel: string): string[] {
-  const code = cel.replaceAll(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/g, "''");
-  return [...code.matchAll(/([A-Za-z_]\w*)\s*\(/g)].map(([, name = '']) => name);
 }
 
 /** A quantity inside an expression, in a class that CEL may look at. */
@@ -91,6 +81,10 @@ function environment(): Environment {
     )
     .registerFunction('isQuantity(string): bool', isQuantity)
     .registerFunction(
+      `${type}.add(${type}): ${type}`,
+      (a: QuantityValue, b: QuantityValue) => new QuantityValue(a.quantity.add(b.quantity)),
+    )
+    .registerFunction(
       `${type}.isGreaterThan(${type}): bool`,
       (a: QuantityValue, b: QuantityValue) => a.quantity.compareTo(b.quantity) > 0,
     )
@@ -98,7 +92,9 @@ function environment(): Environment {
       `${type}.isLessThan(${type}): bool`,
       (a: QuantityValue, b: QuantityValue) => a.quantity.compareTo(b.quantity) < 0,
     )
-    .registerVariable('self', 'dyn');
+    .registerVariable('self', 'dyn')
+    .registerVariable('oldSelf', 'dyn')
+    .registerVariable('object', 'dyn');
 }
 
 function isQuantity(text: string): boolean {

@@ -5,7 +5,7 @@ import { apiVersionOf } from '../kubernetes/resource.ts';
 import { compile, type Judge } from './cel.ts';
 import { concernsUs } from './ours.ts';
 import { placesAt, type Place } from './places.ts';
-import type { Operation, Rule, Violation } from './rule.ts';
+import { comparesWithOld, resourcesOf, type Operation, type Rule, type Violation } from './rule.ts';
 import { rules } from './table.ts';
 
 export { describe, type Violation } from './rule.ts';
@@ -15,6 +15,8 @@ export interface Review {
   readonly operation: string;
   /** What is stored, on UPDATE. */
   readonly oldObject?: KubeObject | null;
+  /** Such as `resize`; absent for the object itself. */
+  readonly subResource?: string | undefined;
 }
 
 const judges: ReadonlyMap<Rule, Judge> = new Map(rules.map((rule) => [rule, compile(rule.cel)]));
@@ -27,18 +29,23 @@ const judges: ReadonlyMap<Rule, Judge> = new Map(rules.map((rule) => [rule, comp
  *
  * Pure; never throws, whatever the object looks like.
  */
-export function violations(object: KubeObject, { operation, oldObject }: Review): Violation[] {
+export function violations(object: KubeObject, review: Review): Violation[] {
+  const { operation, oldObject } = review;
   if (!concernsUs(object) || isUntouched(object, operation, oldObject)) return [];
   return rules
-    .filter((rule) => isFor(rule, object, operation))
-    .flatMap((rule) => placesAt(object, rule.path).flatMap((place) => judge(rule, place)));
+    .filter((rule) => isFor(rule, object, review))
+    .flatMap((rule) =>
+      placesAt(object, rule.path).flatMap((place) => judge(rule, place, oldObject)),
+    );
 }
 
-function isFor({ target, operations }: Rule, object: KubeObject, operation: string): boolean {
+function isFor(rule: Rule, object: KubeObject, { operation, subResource }: Review): boolean {
+  const { target, operations } = rule;
   return (
     object.kind === target.kind &&
     object.apiVersion === apiVersionOf(target) &&
-    operations.includes(operation as Operation)
+    operations.includes(operation as Operation) &&
+    resourcesOf(rule).includes(subResource ? `${target.plural}/${subResource}` : target.plural)
   );
 }
 
@@ -47,11 +54,14 @@ function isUntouched(object: KubeObject, operation: string, old: Review['oldObje
   return isDeepStrictEqual(placesAt(object, 'spec'), placesAt(old, 'spec'));
 }
 
-function judge(rule: Rule, { path, value }: Place): Violation[] {
+function judge(rule: Rule, { path, value }: Place, oldObject: Review['oldObject']): Violation[] {
   const { name, code, severity, fix } = rule;
   const violation = { rule: name, code, severity, path, fix };
+  const [old] = comparesWithOld(rule) ? placesAt(oldObject, path) : [{ value: undefined }];
+  if (!old) return [];
   try {
-    return judges.get(rule)?.(value) ? [] : [{ ...violation, message: rule.message }];
+    const holds = judges.get(rule)?.({ self: value, oldSelf: old.value });
+    return holds ? [] : [{ ...violation, message: rule.message }];
   } catch (error) {
     // As the API server does: what cannot be judged is not let through in silence.
     const because = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);

@@ -1,30 +1,39 @@
 import { describe as group, expect, test } from 'vitest';
 
 import { codes } from '../errors/codes.ts';
+import { pods } from '../kubernetes/resource.ts';
 import { compile, InvalidRule } from './cel.ts';
 import { violations } from './evaluate.ts';
-import { describe, type Rule } from './rule.ts';
+import { comparesWithOld, describe, resourcesOf, type Rule, type Violation } from './rule.ts';
 import { capacityType, claim, nodeClass, pool } from './samples.ts';
 import { rules } from './table.ts';
 
 const create = { operation: 'CREATE' };
 
-function brokenBy(object: Rule['accepts'][number]): string[] {
-  return violations(object, create).map(({ rule }) => rule);
+/** What an object breaks as the rule's own samples are written: made, or updated from what was there before. */
+function brokenBy(
+  { before, operations, ...rule }: Rule,
+  object: Rule['accepts'][number],
+): Violation[] {
+  const [resource = ''] = resourcesOf(rule);
+  const [, subResource] = resource.split('/');
+  const [operation = ''] = operations;
+  return violations(object, { operation, subResource, ...(before && { oldObject: before }) });
 }
 
 group.each(rules.map((rule) => [rule.name, rule] as const))('%s', (name, rule) => {
   test.each(rule.accepts.map((sample, index) => [index, sample] as const))(
-    'accepts sample %d, as every other rule does',
+    'accepts sample %d, which nothing else refuses either',
     (_, sample) => {
-      expect(brokenBy(sample)).toEqual([]);
+      const broken = brokenBy(rule, sample);
+      expect(broken.filter((one) => one.rule === name || one.severity === 'deny')).toEqual([]);
     },
   );
 
   test.each(rule.rejects.map((sample, index) => [index, sample] as const))(
     'rejects sample %d',
     (_, sample) => {
-      expect(brokenBy(sample)).toContain(name);
+      expect(brokenBy(rule, sample).map((one) => one.rule)).toContain(name);
     },
   );
 });
@@ -36,10 +45,25 @@ group('the table', () => {
     expect(rules.filter((rule) => !rule.accepts.length || !rule.rejects.length)).toEqual([]);
   });
 
-  test('writes sentences', () => {
-    for (const { message, fix, docs } of rules) {
-      for (const text of [message, fix, docs]) expect(text).toMatch(/^[A-Z].*\.$/);
-    }
+  test('writes sentences, and warnings that fit where they are cut off', () => {
+    const texts = rules.flatMap(({ message, fix, docs }) => [message, fix, docs]);
+    expect(texts.filter((text) => !/^[A-Z].*\.$/.test(text))).toEqual([]);
+    const warned = rules.filter(({ severity }) => severity === 'warn');
+    const lines = warned.map(({ code, path, message }) => `${code} ${path}: ${message}`);
+    expect(lines.filter((line) => line.length > 256)).toEqual([]);
+  });
+
+  test('compares with what was there before only on UPDATE, and never an item of a list', () => {
+    const comparing = rules.filter(comparesWithOld);
+    expect(comparing.filter(({ operations }) => operations.join() !== 'UPDATE')).toEqual([]);
+    expect(comparing.filter(({ path }) => /[[{]/.test(path))).toEqual([]);
+    const untold = rules.filter((rule) => !rule.operations.includes('CREATE') && !rule.before);
+    expect(untold).toEqual([]);
+  });
+
+  test('is refused by nothing but what can never work: each refusal of a Pod is about the Pod alone', () => {
+    const denied = rules.filter(({ target, severity }) => target === pods && severity === 'deny');
+    expect(denied.flatMap(({ operations }) => operations)).not.toContain('UPDATE');
   });
 });
 
@@ -78,12 +102,6 @@ group('what is left alone', () => {
     expect(violations(theirs, create)).toEqual([]);
   });
 
-  test('a kind of our group name that is not ours', () => {
-    const odd = claim([capacityType('In', 'spot')]);
-    odd.spec.nodeClassRef.kind = 'OtherNodeClass';
-    expect(violations(odd, create)).toEqual([]);
-  });
-
   test('an update that does not touch the spec of a pool that is bad already', () => {
     const old = pool([capacityType('In', 'spot')]);
     const annotated = { ...old, metadata: { name: 'sample', annotations: { seen: 'yes' } } };
@@ -112,7 +130,14 @@ group('what is judged all the same', () => {
     const ours = pool([capacityType('In', 'spot')]);
     const theirs = structuredClone(ours);
     theirs.spec.template.spec.nodeClassRef.group = 'karpenter.k8s.aws';
-    expect(violations(ours, { operation: 'UPDATE', oldObject: theirs })).toHaveLength(1);
+    const found = violations(ours, { operation: 'UPDATE', oldObject: theirs });
+    expect(found.map(({ code }) => code)).toContain('KPU101');
+  });
+
+  test('a reference of our group that names another kind: nobody would act on it', () => {
+    const odd = claim([]);
+    odd.spec.nodeClassRef.kind = 'OtherNodeClass';
+    expect(violations(odd, create).map(({ code }) => code)).toEqual(['KPU103']);
   });
 
   test('a value of a shape that CEL stumbles over is refused with its place, and nothing is thrown', () => {
@@ -146,9 +171,11 @@ group('an expression', () => {
   });
 
   test('may speak of brackets in a string, and of quantities', () => {
-    expect(compile("self == 'call(me)'")('call(me)')).toBe(true);
-    expect(compile("quantity(self).isLessThan(quantity('1Gi'))")('1000Mi')).toBe(true);
-    expect(compile('isQuantity(self)')('4GB')).toBe(false);
-    expect(compile('self + 1 > size([1])')(1)).toBe(true);
+    expect(compile("self == 'call(me)'")({ self: 'call(me)' })).toBe(true);
+    expect(compile("quantity(string(self)).isLessThan(quantity('1Gi'))")({ self: '1000Mi' })).toBe(
+      true,
+    );
+    expect(compile('isQuantity(string(self))')({ self: '4GB' })).toBe(false);
+    expect(compile('self + 1 > size([1])')({ self: 1 })).toBe(true);
   });
 });

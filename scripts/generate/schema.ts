@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
 import type { Resource } from '#schemas/kubernetes/resource.ts';
+import { alternativesOf } from '#schemas/rules/places.ts';
 import type { Rule } from '#schemas/rules/rule.ts';
 import { describe } from '#schemas/rules/rule.ts';
 import { rules } from '#schemas/rules/table.ts';
@@ -47,9 +48,9 @@ export function resolveSource(source: Source, { resource }: Kind): Schema {
   return schema;
 }
 
-/** Those that stand in the kind's own schema. */
+/** Those that stand in the kind's own schema, which can refuse and cannot warn. */
 export function rulesFor(resource: Resource): readonly Rule[] {
-  return rules.filter(({ target }) => target === resource);
+  return rules.filter(({ target, severity }) => target === resource && severity === 'deny');
 }
 
 /** Name of the definition that a `$ref` means. */
@@ -86,11 +87,11 @@ export function mapValues<A, B>(
 
 /** The API server puts the path before the message by itself. */
 function addRule(root: Schema, rule: Rule): void {
-  const place = rule.path
-    .split('.')
-    .reduce((schema, segment) => child(schema, segment, rule), root);
   const message = describe({ ...rule, path: '' }).replace(/^: /, '');
-  (place['x-kubernetes-validations'] ??= []).push({ rule: rule.cel, message });
+  for (const path of alternativesOf(rule.path)) {
+    const place = path.split('.').reduce((schema, segment) => child(schema, segment, rule), root);
+    (place['x-kubernetes-validations'] ??= []).push({ rule: rule.cel, message });
+  }
 }
 
 function child(schema: Schema, segment: string, { name, path }: Rule): Schema {

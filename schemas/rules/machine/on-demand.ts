@@ -1,6 +1,8 @@
-import { nodeClaims, nodePools } from '../karpenter/types.ts';
-import type { Rule } from './rule.ts';
-import { capacityType, claim, pool } from './samples.ts';
+import { nodeClaims, nodePools } from '../../karpenter/types.ts';
+import { labels, onDemand } from '../../names.ts';
+import type { Rule } from '../rule.ts';
+import { capacityType, claim, pool } from '../samples.ts';
+import { leavesOneOf } from '../text.ts';
 
 const shared = {
   code: 'KPU101',
@@ -10,14 +12,7 @@ const shared = {
   docs: 'Machines launch on demand only. Requirements on one key all have to hold, so one that rules on-demand out is enough to rule every machine out, whatever the others say. Upstream knows no such pool as invalid: it would wait for ever.',
 } as const satisfies Partial<Rule>;
 
-/** Gt, Lt and DoesNotExist leave no capacity type at all, so only these three can leave on-demand. */
-const requirement = `
-  self.key != 'karpenter.sh/capacity-type' || (
-    self.operator == 'In' ? has(self.values) && 'on-demand' in self.values :
-    self.operator == 'NotIn' ? !has(self.values) || !('on-demand' in self.values) :
-    self.operator == 'Exists')`
-  .replaceAll(/\s+/g, ' ')
-  .trim();
+const requirement = `self.key != '${labels.capacityType}' || ${leavesOneOf([onDemand])}`;
 
 const instanceType = {
   key: 'node.kubernetes.io/instance-type',
@@ -85,4 +80,51 @@ export const onDemandRules: readonly Rule[] = [
     accepts: [claim([]), claim([capacityType('In', 'on-demand')])],
     rejects: [claim([capacityType('In', 'spot')]), claim([capacityType('NotIn', 'on-demand')])],
   },
+  {
+    ...shared,
+    name: 'claim-label-is-on-demand',
+    target: nodeClaims,
+    path: 'metadata.labels',
+    cel: "!('karpenter.sh/capacity-type' in self) || self['karpenter.sh/capacity-type'] == 'on-demand'",
+    message:
+      'Unikraft machines launch on demand only; the label karpenter.sh/capacity-type says another kind, so this NodeClaim would never become what it says.',
+    docs: 'Labels of a claim become labels of its Node.',
+    fix: 'Set the label karpenter.sh/capacity-type to "on-demand", or remove it.',
+    operations: ['CREATE'],
+    accepts: [claim([]), labelled('on-demand')],
+    rejects: [labelled('spot'), labelled('')],
+  },
+  ...[
+    {
+      name: 'pool-asks-for-on-demand-alone',
+      target: nodePools,
+      path: 'spec.template.spec.requirements[]',
+      accepts: [pool([capacityType('In', 'on-demand')]), pool([capacityType('Exists')])],
+      rejects: [
+        pool([capacityType('In', 'spot', 'on-demand')]),
+        pool([capacityType('In', 'on-demand', 'reserved')]),
+      ],
+    },
+    {
+      name: 'claim-asks-for-on-demand-alone',
+      target: nodeClaims,
+      path: 'spec.requirements[]',
+      accepts: [claim([capacityType('In', 'on-demand')])],
+      rejects: [claim([capacityType('In', 'on-demand', 'spot')])],
+    },
+  ].map((rule): Rule => ({
+    ...rule,
+    code: 'KPU102',
+    operations: ['CREATE', 'UPDATE'],
+    severity: 'warn',
+    cel: `self.key != '${labels.capacityType}' || self.operator != 'In' || !has(self.values) || !('${onDemand}' in self.values) || self.values.all(v, v == '${onDemand}')`,
+    message: 'Unikraft machines launch on demand only; the other capacity types are never used.',
+    fix: 'Leave only "on-demand", so that nobody counts on the price of spot.',
+    docs: 'A list that was written for another provider still works, but not as cheaply as it reads.',
+  })),
 ];
+
+function labelled(value: string): ReturnType<typeof claim> {
+  const sample = claim([]);
+  return { ...sample, metadata: { ...sample.metadata, labels: { [labels.capacityType]: value } } };
+}

@@ -1,6 +1,6 @@
-import { unikraftNodeClasses, type UnikraftNodeClassSpec } from '../nodeclass/types.ts';
-import type { Rule } from './rule.ts';
-import { nodeClass } from './samples.ts';
+import { unikraftNodeClasses, type UnikraftNodeClassSpec } from '../../nodeclass/types.ts';
+import type { Rule } from '../rule.ts';
+import { nodeClass } from '../samples.ts';
 
 const shared = {
   target: unikraftNodeClasses,
@@ -33,7 +33,7 @@ function named(nameTemplate: string): Partial<UnikraftNodeClassSpec> {
 const { aws: _, ...withoutCloud } = valid;
 
 /** What one field of a node class cannot say alone. The CRD carries them, so they hold without any webhook. */
-export const nodeClassRules: readonly Rule[] = [
+export const nodeClassShapeRules: readonly Rule[] = [
   {
     ...shared,
     name: 'node-class-has-one-cloud',
@@ -134,7 +134,7 @@ export const nodeClassRules: readonly Rule[] = [
     name: 'node-class-has-storage-to-advertise',
     code: 'KPU116',
     path: 'spec.platform',
-    cel: "!has(self.advertiseStorage) || !self.advertiseStorage || (has(self.capacity) && has(self.capacity.volumeStorage) && quantity(self.capacity.volumeStorage).isGreaterThan(quantity('0')))",
+    cel: "!has(self.advertiseStorage) || !self.advertiseStorage || (has(self.capacity) && has(self.capacity.volumeStorage) && quantity(string(self.capacity.volumeStorage)).isGreaterThan(quantity('0')))",
     message:
       'Nodes would offer ephemeral-storage of nothing, and Pods that ask for any would never fit.',
     fix: 'Set spec.platform.capacity.volumeStorage, or advertiseStorage to false.',
