@@ -5,7 +5,14 @@ import { connect, createServer, type TLSSocket } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 
 import { Authority } from './authority.ts';
-import { certificateProblem, endOf, InvalidCertificate, type PemPair } from './certificate.ts';
+import {
+  certificateProblem,
+  certificatesIn,
+  endOf,
+  InvalidCertificate,
+  renewalOf,
+  type PemPair,
+} from './certificate.ts';
 import { ownAuthority } from './testing/own-authority.ts';
 
 const day = 86_400_000;
@@ -158,4 +165,24 @@ test('a pair is checked for the names it must cover', async () => {
   expect(certificateProblem(leaf, { at: now.stamp(), names: ['api.m2.example.com'] })).toBe(
     'the certificate does not cover api.m2.example.com',
   );
+});
+
+test('the time for the next one is when two thirds of its life are over', async () => {
+  const time = at('2026-01-01T00:00:00Z');
+  const { pem } = await Authority.create(time, { commonName: 'x', validity: 30 * day });
+
+  expect(renewalOf(pem.certificate)).toBe('2026-01-21T00:00:00.000Z');
+});
+
+test('a bundle is read back as the certificates it was made of', async () => {
+  const made = await Promise.all([newAuthority(), newAuthority()]);
+  const certificates = made.map(({ pem }) => pem.certificate);
+
+  const read = certificatesIn(`# two\n${certificates.join('\n')}`);
+
+  expect(read.map((one) => new X509Certificate(one).fingerprint256)).toEqual(
+    certificates.map((one) => new X509Certificate(one).fingerprint256),
+  );
+  expect(certificatesIn(read.join(''))).toEqual(read);
+  expect(certificatesIn('')).toEqual([]);
 });

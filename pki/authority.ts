@@ -4,7 +4,7 @@ import { createPrivateKey, type KeyObject, randomBytes, webcrypto } from 'node:c
 
 import * as x509 from '@peculiar/x509';
 
-import { certificateProblem, InvalidCertificate, type PemPair } from './certificate.ts';
+import { certificateProblem, clockSkew, InvalidCertificate, type PemPair } from './certificate.ts';
 
 /** The real time, as Kubernetes writes it: peers judge validity by their own clocks, so a moved clock must not count. */
 export interface RealTime {
@@ -18,10 +18,14 @@ export interface LeafRequest {
   readonly addresses?: readonly string[];
   /** Milliseconds; cut to the authority's own end. */
   readonly validity: number;
+  /** Default: `server`. */
+  readonly purpose?: 'server' | 'client';
 }
 
-/** A peer's clock may lag; a certificate that is valid "from now" would be refused for that long. */
-const clockSkew = 5 * 60_000;
+const purposes = {
+  server: x509.ExtendedKeyUsage.serverAuth,
+  client: x509.ExtendedKeyUsage.clientAuth,
+} as const;
 const leafAlgorithm = { name: 'ECDSA', namedCurve: 'P-256' };
 
 /**
@@ -83,7 +87,7 @@ export class Authority {
     return new Authority(pem, key, hash, time);
   }
 
-  /** Signs a new leaf for a TLS server; its key is made here and kept nowhere else. */
+  /** Signs a new leaf; its key is made here and kept nowhere else. */
   async issue(request: LeafRequest): Promise<PemPair> {
     const keys = await generateKeys();
     const now = Date.parse(this.#time.stamp());
@@ -100,7 +104,7 @@ export class Authority {
       extensions: [
         new x509.BasicConstraintsExtension(false, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+        new x509.ExtendedKeyUsageExtension([purposes[request.purpose ?? 'server']]),
         new x509.SubjectAlternativeNameExtension([
           ...request.names.map((value) => ({ type: 'dns' as const, value })),
           ...(request.addresses ?? []).map((value) => ({ type: 'ip' as const, value })),

@@ -9,6 +9,9 @@ export interface PemPair {
 /** A certificate or key that cannot serve its purpose; the message says why, without any key material. */
 export class InvalidCertificate extends Error {}
 
+/** A peer's clock may lag; a certificate that is valid "from now" would be refused for that long. Milliseconds. */
+export const clockSkew = 5 * 60_000;
+
 export interface Expectation {
   /** RFC 3339; the certificate must be valid then. */
   readonly at: string;
@@ -47,6 +50,23 @@ export function endOf(pem: string): string {
   const certificate = tryTo(() => new X509Certificate(pem));
   if (!certificate) throw new InvalidCertificate('the certificate is not PEM that can be read');
   return certificate.validToDate.toISOString();
+}
+
+/**
+ * When two thirds of the life of the first certificate in `pem` are over, as RFC 3339 for `clock.from`: early enough for
+ * many tries to get the next one.
+ * @throws InvalidCertificate when it cannot be read
+ */
+export function renewalOf(pem: string): string {
+  const end = Date.parse(endOf(pem));
+  const start = new X509Certificate(pem).validFromDate.getTime() + clockSkew;
+  return new Date(end - (end - start) / 3).toISOString();
+}
+
+/** The certificates in a file or bundle, in its order, each as PEM that ends with a newline. */
+export function certificatesIn(pem: string): string[] {
+  const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return found.map((one) => `${one}\n`);
 }
 
 function tryTo<T>(action: () => T): T | undefined {

@@ -78,6 +78,55 @@ describe('a Pod that opts in gets what it lacks', () => {
   });
 });
 
+describe('a Pod in a namespace that opts in', () => {
+  const byNamespace = { byNamespace: true };
+  const inNamespace = (spec: Loose, metadata: Loose = {}) =>
+    injectInto(creationOf({ metadata, spec }, { namespace: 'team' }), byNamespace);
+
+  test('gets both though it says nothing', () => {
+    expect(patchOf(inNamespace({}))).toHaveLength(2);
+  });
+
+  test('says "false", and is left as it is', () => {
+    expect(inNamespace({}, askFor('false'))).toEqual({ allowed: true });
+  });
+
+  test('needs nothing once the other hook has been there', () => {
+    const spec = { nodeSelector: selector, tolerations: [toleration] };
+    expect(inNamespace(spec)).toEqual({ allowed: true });
+  });
+
+  test('cannot go there: the audit log says why, and nobody who did not ask is warned', () => {
+    expect(inNamespace({ hostNetwork: true })).toEqual({
+      allowed: true,
+      auditAnnotations: { skipped: expect.stringContaining('hostNetwork') as string },
+    });
+    expect(inNamespace({ hostNetwork: true }, askFor('true'))).toHaveProperty('warnings');
+  });
+
+  test('selects other nodes: that is kept, with a warning', () => {
+    const decision = inNamespace({ nodeSelector: { 'unikraft.com/virtual-kubelet': 'false' } });
+    expect(decision).toMatchObject({
+      allowed: true,
+      warnings: [expect.stringContaining('is kept')],
+    });
+    expect(patchOf(decision)).toBeUndefined();
+  });
+});
+
+test('a Pod of a namespace that is left alone stays as it is, by the namespace of the request', () => {
+  const excluded = new Set(['kube-system']);
+  const pod = { metadata: { ...askFor('true'), namespace: 'team' }, spec: {} };
+  const there = creationOf(pod, { namespace: 'kube-system' });
+  for (const byNamespace of [false, true]) {
+    expect(injectInto(there, { excluded, byNamespace })).toEqual({
+      allowed: true,
+      auditAnnotations: { skipped: 'namespace kube-system is excluded' },
+    });
+  }
+  expect(patchOf(injectInto({ ...there, namespace: 'team' }, { excluded }))).toHaveLength(2);
+});
+
 describe('a Pod that does not opt in is left as it is', () => {
   test.each<[string, Loose, Loose]>([
     ['it says nothing', {}, {}],
@@ -134,7 +183,9 @@ describe('what is no creation of a Pod', () => {
   test.each<[string, AdmissionRequest]>([
     ['an update', creationOf(pod, { operation: 'UPDATE' })],
     ['a deletion, which has no object', creationOf(null, { operation: 'DELETE', oldObject: pod })],
-    ['a binding', creationOf(pod, { subResource: 'binding' })],
+    ...['binding', 'ephemeralcontainers', 'resize', 'status', 'eviction'].map(
+      (subResource): [string, AdmissionRequest] => [subResource, creationOf(pod, { subResource })],
+    ),
     ['another kind', creationOf(pod, { kind: other })],
   ])('passes: %s', (_, request) => {
     expect(injectInto(request)).toEqual({ allowed: true });

@@ -24,24 +24,45 @@ const { key, value, effect } = taints.kraftlet;
 const toleration = { key, operator: 'Equal', value, effect } as const;
 const selector = labels.virtualKubelet;
 
-/** The mutating hook's decision on a Pod that is being created. */
-export function injectInto({ operation, kind, subResource, object }: AdmissionRequest): Decision {
-  if (operation !== 'CREATE' || kind.group !== '' || kind.kind !== 'Pod' || subResource) {
-    return allow;
-  }
-  if (!isPod(object) || !optsIn(object)) return allow;
-  const obstacle = obstacleIn(object);
-  if (obstacle !== undefined) return skipped(obstacle);
-  const patch = [...selectorPatch(object.spec), ...tolerationPatch(object.spec)];
-  return patch.length === 0
-    ? allow
-    : { allowed: true, patch, auditAnnotations: { injected: 'true' } };
+export interface InjectionOptions {
+  /** Namespaces whose Pods are never touched. */
+  readonly excluded?: ReadonlySet<string>;
+  /** The Pod's namespace opts in, which the API server has seen; a review does not carry a namespace's labels. */
+  readonly byNamespace?: boolean;
 }
 
-function skipped(obstacle: string): Decision {
+/** The mutating hooks' decision on a Pod that is being created. */
+export function injectInto(request: AdmissionRequest, options: InjectionOptions = {}): Decision {
+  const { object, namespace } = request;
+  if (!createsPod(request) || !isPod(object) || isOptedOut(object)) return allow;
+  const asks = optsIn(object);
+  if (!asks && !options.byNamespace) return allow;
+  if (isExcluded(namespace, options)) return skipped(`namespace ${namespace} is excluded`, false);
+  const obstacle = obstacleIn(object);
+  if (obstacle === undefined) return patched(object);
+  return skipped(obstacle, asks || selectsOthers(object.spec));
+}
+
+function patched({ spec }: ReadablePod): Decision {
+  const patch = [...selectorPatch(spec), ...tolerationPatch(spec)];
+  if (patch.length === 0) return allow;
+  return { allowed: true, patch, auditAnnotations: { injected: 'true' } };
+}
+
+/** @param namespace the request's: the object's own may be empty */
+function isExcluded(namespace: string | undefined, { excluded }: InjectionOptions): boolean {
+  return namespace !== undefined && excluded?.has(namespace) === true;
+}
+
+function createsPod({ operation, kind, subResource }: AdmissionRequest): boolean {
+  return operation === 'CREATE' && kind.group === '' && kind.kind === 'Pod' && !subResource;
+}
+
+/** @param tell whoever makes the Pod has asked for it, and is to know that it was not done */
+function skipped(obstacle: string, tell: boolean): Decision {
   return {
     allowed: true,
-    warnings: [warning(`not made fit for Unikraft nodes: ${obstacle}`)],
+    ...(tell && { warnings: [warning(`not made fit for Unikraft nodes: ${obstacle}`)] }),
     auditAnnotations: { skipped: obstacle },
   };
 }
@@ -74,15 +95,18 @@ function isList(value: unknown): boolean {
   return Array.isArray(value ?? []) && ((value ?? []) as unknown[]).every(isRecord);
 }
 
+/** The label "false" wins over every way in. */
+function isOptedOut({ metadata }: ReadablePod): boolean {
+  return metadata?.labels?.[labels.inject] === 'false';
+}
+
 /**
  * By label, by the toleration with exactly key and value (one that tolerates any provider's virtual nodes is no wish
- * for ours), or by the selector; a label "false" wins over all of them.
+ * for ours), or by the selector.
  */
 function optsIn({ metadata, spec }: ReadablePod): boolean {
-  const wish = metadata?.labels?.[labels.inject];
-  if (wish === 'false') return false;
   return (
-    wish === 'true' ||
+    metadata?.labels?.[labels.inject] === 'true' ||
     (spec.tolerations ?? []).some(isOurs) ||
     spec.nodeSelector?.[selector] === 'true'
   );
@@ -97,16 +121,17 @@ function obstacleIn({ metadata, spec }: ReadablePod): string | undefined {
   return spec.nodeName ? 'it is bound to a node already' : obstacleInSpec(spec);
 }
 
-function obstacleInSpec({
-  hostNetwork,
-  os,
-  nodeSelector,
-}: ReadablePod['spec']): string | undefined {
+function obstacleInSpec(spec: ReadablePod['spec']): string | undefined {
+  const { hostNetwork, os, nodeSelector } = spec;
   if (hostNetwork) return 'spec.hostNetwork, and a machine has no host network to share';
   if (os?.name === 'windows' || nodeSelector?.[labels.os] === 'windows') return 'a Windows Pod';
+  if (!selectsOthers(spec)) return undefined;
+  return `nodeSelector ${selector}=${JSON.stringify(nodeSelector?.[selector])} is kept`;
+}
+
+function selectsOthers({ nodeSelector }: ReadablePod['spec']): boolean {
   const present = nodeSelector?.[selector];
-  if (present === undefined || present === 'true') return undefined;
-  return `nodeSelector ${selector}=${JSON.stringify(present)} is kept`;
+  return present !== undefined && present !== 'true';
 }
 
 function selectorPatch({ nodeSelector }: ReadablePod['spec']): PatchOperation[] {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { answerTo, BadReview, requestOf, warning } from './review.ts';
+import { Refusal } from './refusal.ts';
+import { answerTo, requestOf, warning } from './review.ts';
 
 const request = {
   uid: 'u-1',
@@ -17,7 +18,6 @@ describe('a body', () => {
   });
 
   test.each([
-    ['nothing, or not sent as JSON', undefined],
     ['no JSON', Buffer.from('{"kind": "AdmissionReview", secret')],
     ['empty', Buffer.alloc(0)],
     ['null', bytes(null)],
@@ -33,7 +33,30 @@ describe('a body', () => {
       bytes({ ...review, request: { ...request, operation: 'constructor' } }),
     ],
   ])('%s is refused', (_, body) => {
-    expect(() => requestOf(body)).toThrow(BadReview);
+    expect(() => requestOf(body)).toThrow(Refusal);
+  });
+
+  test('with a key twice is read as the API server reads it: the last one counts', () => {
+    const twice = bytes(review).toString().replace('"uid":"u-1"', '"uid":"u-0","uid":"u-1"');
+    expect(requestOf(Buffer.from(twice)).uid).toBe('u-1');
+  });
+
+  test('is read by the exact case of its names', () => {
+    const shouting = bytes(review).toString().replace('"uid"', '"UID"');
+    expect(() => requestOf(Buffer.from(shouting))).toThrow(/needs uid/);
+  });
+
+  test('reaches no prototype by the names in it', () => {
+    const text = bytes({ ...review, request: { ...request, object: 0 } })
+      .toString()
+      .replace(
+        '"object":0',
+        '"object":{"__proto__":{"kind":"Pod"},"constructor":{"prototype":{"a":1}}}',
+      );
+    const { object } = requestOf(Buffer.from(text));
+    expect(object?.kind).toBeUndefined();
+    expect(Object.getPrototypeOf(object)).toBe(Object.prototype);
+    expect(({} as { a?: number }).a).toBeUndefined();
   });
 
   test('is never quoted: it may hold a secret', () => {

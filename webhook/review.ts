@@ -4,6 +4,8 @@
  */
 import type { KubeObject, Status } from '#schemas/kubernetes/meta.ts';
 
+import { Refusal } from './refusal.ts';
+
 const apiVersion = 'admission.k8s.io/v1';
 const kind = 'AdmissionReview';
 const operations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const;
@@ -46,25 +48,18 @@ export type Decision = Remarks &
 
 export const allow: Decision = { allowed: true };
 
-/** The body is nothing that can be answered: the fault is the caller's, and the answer is 400. */
-export class BadReview extends Error {
-  override readonly name = 'BadReview';
-}
-
 /**
  * The request in the body of a call.
  *
- * @param body bytes, or undefined when they were not sent as application/json
- * @throws BadReview that says what is missing, without any of what was sent
+ * @throws Refusal 400 that says what is missing, without any of what was sent
  */
-export function requestOf(body: unknown): AdmissionRequest {
-  if (!Buffer.isBuffer(body)) throw new BadReview('the body must be sent as application/json');
+export function requestOf(body: Buffer): AdmissionRequest {
   const review = parse(body);
   if (!isRecord(review) || review['kind'] !== kind || review['apiVersion'] !== apiVersion) {
-    throw new BadReview(`the body must be an ${kind} of ${apiVersion}`);
+    throw new Refusal(400, `the body must be an ${kind} of ${apiVersion}`);
   }
   const { request } = review;
-  if (!isRequest(request)) throw new BadReview('the request needs uid, kind and operation');
+  if (!isRequest(request)) throw new Refusal(400, 'the request needs uid, kind and operation');
   return request;
 }
 
@@ -92,7 +87,7 @@ function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    throw new BadReview('the body is not JSON'); // the parser's own words quote the body
+    throw new Refusal(400, 'the body is not JSON'); // the parser's own words quote the body
   }
 }
 

@@ -5,8 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { silentLogger, type Logger } from '#kube/log.ts';
 import { Metrics } from '#kube/metrics.ts';
 import { capacityType, pool } from '#schemas/rules/samples.ts';
+import { milliseconds, type Clock } from '#schemas/time/clock.ts';
+import { FakeClock } from '#schemas/time/fake-clock.ts';
+import { SystemClock } from '#schemas/time/system-clock.ts';
 
-import { admissionServer, type Decide } from './server.ts';
+import { Gate } from './gate.ts';
+import { hooks, type Decide, type Hooks } from './hooks.ts';
+import { admissionServer } from './server.ts';
 import { Served } from './testing/served.ts';
 
 function reviewOf(kind: string, object: object | null, more: object = {}): object {
@@ -30,14 +35,21 @@ interface World extends AsyncDisposable {
   readonly logged: object[];
 }
 
-async function world(hooks?: Record<string, Decide>): Promise<World> {
+interface Changes {
+  readonly hooks?: Hooks;
+  readonly clock?: Clock;
+  readonly gate?: Gate;
+}
+
+async function world(changes: Changes = {}): Promise<World> {
   const metrics = new Metrics();
   const logged: object[] = [];
   const note = (facts: object): void => void logged.push(facts);
   const log: Logger = { ...silentLogger, info: note, warn: note, error: note };
   const ticks = [0, 0.25].values(); // milliseconds
   const stopwatch = (): number => ticks.next().value ?? 1;
-  const app = admissionServer({ log, metrics, stopwatch, ...(hooks && { hooks }) });
+  const usual = { clock: new SystemClock(), hooks: hooks({ excludedNamespaces: ['kube-system'] }) };
+  const app = admissionServer({ log, metrics, stopwatch, ...usual, ...changes });
   const served = await Served.start(app);
   return {
     served,
@@ -46,6 +58,10 @@ async function world(hooks?: Record<string, Decide>): Promise<World> {
     [Symbol.asyncDispose]: async () => served[Symbol.asyncDispose](),
   };
 }
+
+const alone = (path: string, decide: Decide, sheds = true): Hooks => ({
+  [path]: { decide, sheds },
+});
 
 describe('a review is answered over TLS', () => {
   test('with a patch for a Pod', async () => {
@@ -69,7 +85,9 @@ describe('a review is answered over TLS', () => {
     });
     expect(status).toBe(200);
     expect(JSON.parse(text)).toMatchObject({ response: { allowed: false, status: { code: 422 } } });
-    expect(here.logged).toMatchObject([{ uid: 'u-1', because: expect.stringContaining('KPU101') }]);
+    expect(here.logged).toMatchObject([
+      { uid: 'u-1', kind: 'NodePool', because: expect.stringContaining('KPU101') },
+    ]);
     expect(JSON.stringify(here.logged)).not.toContain('nodeClassRef');
   });
 
@@ -118,11 +136,31 @@ describe('what cannot be answered is refused, and the server lives on', () => {
       '/mutate/pods',
       { body: { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' } },
     ],
-    ['a form', 400, '/validate', { body: review, headers: { 'content-type': 'text/plain' } }],
+    ['a form', 415, '/validate', { body: review, headers: { 'content-type': 'text/plain' } }],
     ['8 MiB', 413, '/validate', { body: Buffer.alloc(8 * 1024 * 1024, 0x20) }],
     [
-      'a bomb',
+      '8 MiB of unknown length',
       413,
+      '/validate',
+      { body: Buffer.alloc(8 << 20, 0x20), headers: { 'transfer-encoding': 'chunked' } },
+    ],
+    ['no length', 400, '/validate', { body: '{', headers: { 'transfer-encoding': 'chunked' } }],
+    [
+      'a type that begins alike',
+      415,
+      '/validate',
+      { body: review, headers: { 'content-type': 'application/jsonx' } },
+    ],
+    [
+      'Latin-1',
+      415,
+      '/validate',
+      { body: review, headers: { 'content-type': 'application/json; charset=latin1' } },
+    ],
+    ['a byte order mark', 400, '/validate', { body: `\uFEFF${review}` }],
+    [
+      'a bomb',
+      415,
       '/validate',
       { body: gzipSync(Buffer.alloc(64 * 1024 * 1024)), headers: { 'content-encoding': 'gzip' } },
     ],
@@ -175,11 +213,123 @@ test('a mistake of ours is no fault of the caller: 500 with the uid, and the cau
   const mistaken: Decide = () => {
     throw new TypeError('cannot read hunter2');
   };
-  await using here = await world({ '/validate': mistaken });
+  await using here = await world({ hooks: alone('/validate', mistaken) });
   const { status, text } = await here.served.call('/validate', { body: reviewOf('NodePool', pod) });
   expect(status).toBe(500);
   expect(JSON.parse(text)).toEqual({ error: 'internal error', uid: 'u-1' });
-  expect(here.logged).toMatchObject([
-    { uid: 'u-1', path: '/validate', err: { cause: TypeError.prototype } },
-  ]);
+  expect(here.logged).toMatchObject([{ uid: 'u-1', path: '/validate', err: TypeError.prototype }]);
+});
+
+describe('what is logged', () => {
+  test('of a Pod that was patched: who and where, with the trace it belongs to, and no object', async () => {
+    await using here = await world();
+    const traceparent = `00-${'4bf92f3577b34da6'.repeat(2)}-00f067aa0ba902b7-01`;
+    const nameless = { ...pod, metadata: { ...pod.metadata, generateName: 'web-' } };
+    const body = reviewOf('Pod', nameless, { namespace: 'team', dryRun: true });
+    await here.served.call('/mutate/pods', { body, headers: { traceparent } });
+    const trace = traceparent.slice(3, 35);
+    expect(here.logged).toEqual([
+      {
+        path: '/mutate/pods',
+        trace,
+        uid: 'u-1',
+        operation: 'CREATE',
+        kind: 'Pod',
+        namespace: 'team',
+        name: undefined,
+        generateName: 'web-',
+        dryRun: true,
+      },
+    ]);
+  });
+
+  test.each(['', 'x', '00-1-2-3'])(
+    'a trace header that is none is no trace: %j',
+    async (traceparent) => {
+      await using here = await world();
+      await here.served.call('/mutate/pods', {
+        body: reviewOf('Pod', pod),
+        headers: { traceparent },
+      });
+      expect(here.logged).toMatchObject([{ uid: 'u-1', trace: undefined }]);
+    },
+  );
+
+  test('of what passes as it is: nothing', async () => {
+    await using here = await world();
+    await here.served.call('/mutate/pods', { body: reviewOf('Pod', { spec: {} }) });
+    await here.served.call('/validate', { body: reviewOf('NodePool', pool([])) });
+    expect(here.logged).toEqual([]);
+  });
+});
+
+describe('a call is answered before its caller gives up', () => {
+  test('when its body does not come', async () => {
+    const clock = new FakeClock();
+    await using here = await world({ clock });
+    const headers = { 'content-length': '1000' };
+    const reply = here.served.call('/mutate/pods?timeout=2s', {
+      body: '{',
+      headers,
+      endless: true,
+    });
+    await expect.poll(() => clock.waiting).toBe(1);
+    await clock.forward(milliseconds(1799));
+    expect(here.logged).toEqual([]);
+    await clock.forward(1);
+    expect(await reply).toMatchObject({ status: 504, headers: { connection: 'close' } });
+    expect(here.logged).toMatchObject([{ status: 504 }]);
+  });
+
+  test('when the body came too late to be decided', async () => {
+    const clock = new FakeClock();
+    const times = [0, 0, 1801].values();
+    clock.now = () => times.next().value ?? 1801;
+    const never: Decide = () => {
+      throw new Error('decided in vain');
+    };
+    await using here = await world({ clock, hooks: alone('/validate', never) });
+    const reply = await here.served.call('/validate?timeout=2s', { body: reviewOf('Pod', pod) });
+    expect(reply.status).toBe(504);
+  });
+});
+
+describe('too much to do', () => {
+  const decide: Decide = () => ({ allowed: true });
+
+  test.each([
+    ['a hook that may shed is refused at once', true, 503],
+    ['one that may not is answered, if late', false, 200],
+  ])('with a slow event loop: %s', async (_, sheds, status) => {
+    const gate = new Gate(() => milliseconds(201));
+    await using here = await world({ gate, hooks: alone('/hook', decide, sheds) });
+    const reply = await here.served.call('/hook', { body: reviewOf('Pod', pod) });
+    expect(reply.status).toBe(status);
+  });
+
+  test('with bodies under way that fill the room: whoever comes is refused, until one has left', async () => {
+    const gate = new Gate(() => 0, { bytes: 1000 });
+    await using here = await world({ gate, hooks: alone('/hook', decide, false) });
+    const leave = gate.enter(900, { sheds: true });
+    const body = reviewOf('Pod', pod);
+    expect((await here.served.call('/hook', { body })).status).toBe(503);
+    leave();
+    expect((await here.served.call('/hook', { body })).status).toBe(200);
+    expect(gate.calls).toBe(0);
+    expect(await here.metrics.text()).toContain(
+      'karpenter_unikraft_webhook_failures_total{path="/hook",status="503"} 1',
+    );
+  });
+
+  test('also when a caller leaves in the middle, its room is free again', async () => {
+    const gate = new Gate(() => 0, { calls: 1 });
+    await using here = await world({ gate, hooks: alone('/hook', decide) });
+    const headers = { 'content-length': '1000' };
+    const agent = here.served.agent();
+    const call = here.served.call('/hook', { body: '{', headers, endless: true, agent });
+    await expect.poll(() => gate.calls).toBe(1);
+    agent.destroy();
+    await expect(call).rejects.toThrow(/hang up|ECONNRESET/);
+    await expect.poll(() => gate.calls).toBe(0);
+  });
 });

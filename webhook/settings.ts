@@ -14,8 +14,17 @@ export interface Settings {
   readonly names: readonly string[];
   /** How long calls are still taken once the process is told to end: until everybody knows that it ends. */
   readonly shutdownDelay: Duration;
+  /** Namespaces whose Pods are never touched: the system's, the operator's own, and Kraftlet's. */
+  readonly excludedNamespaces: readonly string[];
+  /** Name of the Secret that somebody else keeps the serving certificate in; empty: it is made here. */
+  readonly certificateSecret: string;
+  /** PEM file of who signs callers' certificates; empty: callers need none. */
+  readonly clientCaFile: string;
+  /** Common names that callers' certificates may have; empty: any. */
+  readonly clientNames: readonly string[];
 }
 
+const system = ['kube-system', 'kube-node-lease'];
 const service = 'karpenter-unikraft-webhook';
 
 /** @throws InvalidSettings that names every value that cannot be used */
@@ -35,7 +44,15 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       ...read.list('WEBHOOK_HOSTNAMES'),
     ],
     shutdownDelay: read.duration('SHUTDOWN_DELAY', '10s'),
+    excludedNamespaces: [...system, namespace, ...read.list('KRAFTLET_NAMESPACES', 'kraftlet')],
+    certificateSecret: optional(env, 'CERTIFICATE_SECRET'),
+    clientCaFile: optional(env, 'CLIENT_CA_FILE'),
+    clientNames: read.list('CLIENT_NAMES'),
   };
   read.finish();
   return settings;
+}
+
+function optional(env: NodeJS.ProcessEnv, name: string): string {
+  return env[name] ?? '';
 }

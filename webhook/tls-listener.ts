@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
 
 import type { Runnable } from '#kube/runtime/reconciler.ts';
 import type { PemPair } from '#pki/certificate.ts';
@@ -17,7 +18,10 @@ const lastAnswers = seconds(5);
 
 export interface ListenerParts {
   readonly app: RequestListener;
-  readonly leaf: PemPair;
+  /** Absent: handshakes fail until there is one, see {@link TlsListener.serveWith}. */
+  readonly leaf?: PemPair | undefined;
+  /** PEM of who signs callers' certificates; absent: callers need none. */
+  readonly clientCa?: string | undefined;
   readonly host: string;
   /** 0: any that is free. */
   readonly port: number;
@@ -37,16 +41,22 @@ export class TlsListener implements Runnable {
   readonly #parts: ListenerParts;
   readonly #connections = new Set<Socket>();
   readonly #unanswered = new Set<ServerResponse>();
+  #context: SecureContextOptions;
   #ending = false;
 
   constructor(parts: ListenerParts) {
     this.#parts = parts;
-    const { certificate: cert, privateKey: key } = parts.leaf;
+    const { leaf, clientCa } = parts;
+    this.#context = {
+      minVersion: 'TLSv1.2',
+      ...(leaf && { cert: leaf.certificate, key: leaf.privateKey }),
+      ...(clientCa !== undefined && { ca: clientCa }),
+    };
     this.#server = createServer(
       {
-        cert,
-        key,
-        minVersion: 'TLSv1.2',
+        ...this.#context,
+        // who has no certificate that the CA signed does not get to say anything
+        ...(clientCa !== undefined && { requestCert: true, rejectUnauthorized: true }),
         handshakeTimeout: seconds(10),
         keepAliveTimeout: keepAlive,
         headersTimeout: firstCall,
@@ -59,6 +69,25 @@ export class TlsListener implements Runnable {
       this.#connections.add(socket);
       socket.once('close', () => this.#connections.delete(socket));
     });
+  }
+
+  /**
+   * For connections to come; those that are open keep what they began with.
+   *
+   * @throws {Error} when the two do not belong together; what was served before is served still
+   */
+  serveWith({ certificate: cert, privateKey: key }: PemPair): void {
+    this.#change({ ...this.#context, cert, key });
+  }
+
+  /** PEM of who signs callers' certificates from now on. @throws {Error} when it cannot be read; nothing changes then */
+  trustCallersOf(ca: string): void {
+    this.#change({ ...this.#context, ca });
+  }
+
+  #change(context: SecureContextOptions): void {
+    this.#server.setSecureContext(context);
+    this.#context = context;
   }
 
   /** Undefined while it does not listen. */

@@ -33,6 +33,11 @@ const name = 'karpenter-unikraft';
 /** Its own, so that managedFields show who wrote the bundle, and appliers of the configurations do not own it. */
 const fieldManager = 'karpenter-unikraft-ca-bundle';
 
+/** What was written is not there when it is read back. */
+export class BundleLost extends Error {
+  override readonly name = 'BundleLost';
+}
+
 type Look = 'absent' | 'present' | 'written';
 
 export interface Published {
@@ -46,57 +51,84 @@ export interface Published {
 }
 
 /**
- * The CA in both webhook configurations. It is written by a JSON patch that tests the hook's name first, never by
- * apply: an applied caBundle leaves half an entry behind when a release renames a hook.
+ * What both webhook configurations tell the API server to trust. It is written by a JSON patch that tests the hook's
+ * name first, never by apply: an applied caBundle leaves half an entry behind when a release renames a hook.
  */
 export class CaBundle {
   readonly #client: KubeClient;
-  readonly #bundle: string;
 
-  /** @param ca PEM of what the API server is to trust */
-  constructor(client: KubeClient, ca: string) {
+  constructor(client: KubeClient) {
     this.#client = client;
-    this.#bundle = Buffer.from(ca).toString('base64');
   }
 
   /**
-   * Writes the bundle wherever it is not.
+   * Writes the bundle wherever it is not, and reads back that it is there.
    *
+   * @param ca PEM of all that the API server is to trust
    * @throws ApiError when the server refuses, also when hooks changed between read and write: look again
    */
-  async publish(): Promise<Published> {
-    const looks = await Promise.all(configurations.map((kind) => this.#publishIn(kind)));
+  async publish(ca: string): Promise<Published> {
+    const bundle = Buffer.from(ca).toString('base64');
+    const looks = await Promise.all(
+      configurations.map(async (kind) => this.#publishIn(kind, bundle)),
+    );
     const kindsWith = (look: Look): string[] =>
       configurations.filter((_, index) => looks[index] === look).map(({ kind }) => kind);
     return { absent: kindsWith('absent'), written: kindsWith('written') };
   }
 
-  async #publishIn(kind: Resource<WebhookConfiguration>): Promise<Look> {
-    try {
-      const { webhooks = [] } = await this.#client.get(kind, { name });
-      const body = webhooks.flatMap((hook, index) => this.#operations(hook, index));
-      if (body.length === 0) return 'present';
-      const patch = { type: 'json', body } as const;
-      this.#check(kind, await this.#client.patch(kind, { name }, patch, { fieldManager }));
-      return 'written';
-    } catch (error) {
-      if (isNotFound(error)) return 'absent';
-      throw error;
-    }
+  /** The bundles (PEM) that stand in the configurations, whoever wrote them; an entry without one gives an empty text. */
+  async read(): Promise<string[]> {
+    const found = await Promise.all(configurations.map(async (kind) => this.#get(kind)));
+    const hooks = found.flatMap((configuration) => configuration?.webhooks ?? []);
+    return [...new Set(hooks.map(({ clientConfig }) => decoded(clientConfig.caBundle)))];
   }
 
-  #operations({ name: hook, clientConfig }: Hook, index: number): JsonPatchOperation[] {
-    if (clientConfig.caBundle === this.#bundle) return [];
-    return [
-      { op: 'test', path: `/webhooks/${index}/name`, value: hook },
-      { op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: this.#bundle },
-    ];
+  async #publishIn(kind: Resource<WebhookConfiguration>, bundle: string): Promise<Look> {
+    const found = await this.#get(kind);
+    if (!found) return 'absent';
+    const body = (found.webhooks ?? []).flatMap((hook, index) => operations(hook, index, bundle));
+    if (body.length === 0) return 'present';
+    const patch = { type: 'json', body } as const;
+    const written = await orNothing(this.#client.patch(kind, { name }, patch, { fieldManager }));
+    if (written) check(kind, written, bundle);
+    return written ? 'written' : 'absent';
   }
 
-  /** Something between us and the store may have taken it out again. */
-  #check({ kind }: Resource, { webhooks = [] }: WebhookConfiguration): void {
-    const without = webhooks.find(({ clientConfig }) => clientConfig.caBundle !== this.#bundle);
-    if (without)
-      throw new Error(`${kind} ${name}: hook ${without.name} did not keep the CA bundle`);
+  async #get(kind: Resource<WebhookConfiguration>): Promise<WebhookConfiguration | undefined> {
+    return orNothing(this.#client.get(kind, { name }));
   }
+}
+
+async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function operations(
+  { name: hook, clientConfig }: Hook,
+  index: number,
+  bundle: string,
+): JsonPatchOperation[] {
+  if (clientConfig.caBundle === bundle) return [];
+  return [
+    { op: 'test', path: `/webhooks/${index}/name`, value: hook },
+    { op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: bundle },
+  ];
+}
+
+/** Something between us and the store may have taken it out again. */
+function check({ kind }: Resource, { webhooks = [] }: WebhookConfiguration, bundle: string): void {
+  const without = webhooks.find(({ clientConfig }) => clientConfig.caBundle !== bundle);
+  if (without) {
+    throw new BundleLost(`${kind} ${name}: hook ${without.name} did not keep the CA bundle`);
+  }
+}
+
+function decoded(bundle = ''): string {
+  return Buffer.from(bundle, 'base64').toString('utf8');
 }

@@ -1,103 +1,155 @@
 import type { KubeClient } from '#kube/client/client.ts';
-import { isAlreadyExists, isNotFound } from '#kube/client/errors.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '#kube/client/errors.ts';
 import { Authority } from '#pki/authority.ts';
-import { InvalidCertificate, type PemPair } from '#pki/certificate.ts';
+import { certificatesIn, InvalidCertificate, type PemPair } from '#pki/certificate.ts';
 import type { Secret } from '#schemas/kubernetes/core.ts';
 import { keyText, secrets, type Key } from '#schemas/kubernetes/resource.ts';
-import { hours, type Clock } from '#schemas/time/clock.ts';
+import { group } from '#schemas/names.ts';
+import type { Clock } from '#schemas/time/clock.ts';
 
-const tenYears = hours(24 * 3650);
+import { bundleOf, type Lifetimes, type Ring } from './ring.ts';
 
-/** The Secret holds another authority than this process works with, which ends to start anew with that one. */
-export class AuthorityReplaced extends Error {
-  override readonly name = 'AuthorityReplaced';
+export const caSecretName = 'karpenter-unikraft-webhook-ca';
 
-  constructor(key: Key) {
-    super(
-      `the CA in Secret ${keyText(key)} is another one than at the start; starting anew takes it`,
-    );
-  }
+/** On the Secret, for the replica that retires the authority before: RFC 3339. */
+const signsSince = `${group}/signs-since`;
+
+/** What is stored, with the version that a write must find unchanged. */
+export interface Stored {
+  readonly ring: Ring;
+  readonly resourceVersion: string | undefined;
+}
+
+interface CaSecretParts {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly lifetimes: Lifetimes;
 }
 
 /**
- * The Secret with the authority behind the webhook's certificates, shared by all replicas. The first replica makes it;
- * the others, and those that lose the race, read it.
+ * The Secret with the authorities behind the webhook's certificates, shared by all replicas. The first replica makes it;
+ * the others, and those that lose the race, read it. Every write names the version it has seen, so that of replicas that
+ * take the same step at once one does.
+ *
+ * `tls.crt`, `tls.key`: what signs. `next.crt`, `next.key`: what will. `ca.crt`: all that is to be trusted.
  */
 export class CaSecret {
-  readonly #client: KubeClient;
+  readonly #parts: CaSecretParts;
   readonly #key: Key;
-  readonly #clock: Clock;
 
-  constructor(parts: { client: KubeClient; namespace: string; clock: Clock }) {
-    this.#client = parts.client;
-    this.#key = { namespace: parts.namespace, name: 'karpenter-unikraft-webhook-ca' };
-    this.#clock = parts.clock;
+  constructor(parts: CaSecretParts) {
+    this.#parts = parts;
+    this.#key = { namespace: parts.namespace, name: caSecretName };
   }
 
-  /** @throws InvalidCertificate when the Secret holds anything that cannot sign, with the way out */
-  async authority(): Promise<Authority> {
+  /** What is stored, which is made when there is nothing. @throws InvalidCertificate see {@link CaSecret.parse} */
+  async open(): Promise<Stored> {
     const present = await this.#read();
-    if (present) return this.#load(present);
-    const commonName = 'karpenter-unikraft-webhook';
-    const made = await Authority.create(this.#clock, { commonName, validity: tenYears });
-    return (await this.#store(made.pem)) ? made : this.authority();
+    if (present) return this.parse(present);
+    const { clock } = this.#parts;
+    const ring = { signing: await this.newAuthority(), since: clock.stamp(), retired: [] };
+    return (await this.create(ring)) ?? this.open();
+  }
+
+  /** A new authority, stored nowhere yet. */
+  async newAuthority(): Promise<PemPair> {
+    const { clock, lifetimes } = this.#parts;
+    const options = { commonName: 'karpenter-unikraft-webhook', validity: lifetimes.authority };
+    return (await Authority.create(clock, options)).pem;
+  }
+
+  /** Signs as a pair that is stored. @throws InvalidCertificate */
+  load(pem: PemPair): Authority {
+    return Authority.load(pem, this.#parts.clock);
   }
 
   /**
-   * Sees to it that the Secret holds what this process works with: one that was deleted is written again, since replicas
-   * that start later would make another authority, and each would take the other's out of the configurations.
+   * The authorities that a Secret holds.
    *
-   * @throws AuthorityReplaced when it holds something else
+   * @throws InvalidCertificate when what should sign cannot, with the way out
    */
-  async keep({ pem }: Authority): Promise<void> {
-    const present = await this.#read();
-    const kept = present ? present.certificate === pem.certificate : await this.#store(pem);
-    if (!kept) throw new AuthorityReplaced(this.#key);
+  parse({ metadata, data }: Secret): Stored {
+    const read = (file: string): string =>
+      Buffer.from(data?.[file] ?? '', 'base64').toString('utf8');
+    const signing = { certificate: read('tls.crt'), privateKey: read('tls.key') };
+    this.#check(signing);
+    const next = { certificate: read('next.crt'), privateKey: read('next.key') };
+    const others = new Set(
+      [signing, next].flatMap(({ certificate }) => certificatesIn(certificate)),
+    );
+    const ring = {
+      signing,
+      since: metadata?.annotations?.[signsSince],
+      ...(next.certificate !== '' && { next }),
+      retired: certificatesIn(read('ca.crt')).filter((one) => !others.has(one)),
+    };
+    return { ring, resourceVersion: metadata?.resourceVersion };
   }
 
-  async #read(): Promise<PemPair | undefined> {
+  /** @returns undefined when there is one already */
+  async create(ring: Ring): Promise<Stored | undefined> {
     try {
-      return pairIn(await this.#client.get(secrets, this.#key));
+      return this.parse(await this.#parts.client.create(secrets, this.#secretOf(ring)));
+    } catch (error) {
+      if (isAlreadyExists(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** @returns undefined when it is not any more as it was seen */
+  async replace(ring: Ring, { resourceVersion }: Stored): Promise<Stored | undefined> {
+    try {
+      const secret = this.#secretOf(ring, resourceVersion);
+      return this.parse(await this.#parts.client.replace(secrets, secret));
+    } catch (error) {
+      if (isConflict(error) || isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #read(): Promise<Secret | undefined> {
+    try {
+      return await this.#parts.client.get(secrets, this.#key);
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
     }
   }
 
-  /** @returns false when another replica was faster */
-  async #store(pem: PemPair): Promise<boolean> {
+  #check(signing: PemPair): void {
     try {
-      await this.#client.create(secrets, secretOf(this.#key, pem));
-      return true;
-    } catch (error) {
-      if (isAlreadyExists(error)) return false;
-      throw error;
-    }
-  }
-
-  #load(pem: PemPair): Authority {
-    try {
-      return Authority.load(pem, this.#clock);
+      this.load(signing);
     } catch (error) {
       if (!(error instanceof InvalidCertificate)) throw error;
       const problem = `Secret ${keyText(this.#key)} holds no authority: ${error.message}`;
-      throw new InvalidCertificate(`${problem}. Delete the Secret, and a new one is made.`);
+      throw new InvalidCertificate(`${problem}. Delete the Secret, and it is made again.`);
     }
   }
-}
 
-function pairIn({ data }: Secret): PemPair {
-  const read = (file: string): string => Buffer.from(data?.[file] ?? '', 'base64').toString('utf8');
-  return { certificate: read('tls.crt'), privateKey: read('tls.key') };
-}
-
-function secretOf(key: Key, pem: PemPair): Secret {
-  const encode = (text: string): string => Buffer.from(text).toString('base64');
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { ...key, labels: { 'app.kubernetes.io/part-of': 'karpenter-provider-unikraft' } },
-    type: 'kubernetes.io/tls',
-    data: { 'tls.crt': encode(pem.certificate), 'tls.key': encode(pem.privateKey) },
-  };
+  #secretOf(ring: Ring, resourceVersion?: string): Secret {
+    const { signing, next, since } = ring;
+    const files = {
+      'tls.crt': signing.certificate,
+      'tls.key': signing.privateKey,
+      'ca.crt': bundleOf(ring),
+      ...(next && { 'next.crt': next.certificate, 'next.key': next.privateKey }),
+    };
+    const encoded = Object.entries(files).map(([file, text]) => [
+      file,
+      Buffer.from(text).toString('base64'),
+    ]);
+    return {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        ...this.#key,
+        labels: { 'app.kubernetes.io/part-of': 'karpenter-provider-unikraft' },
+        ...(since !== undefined && { annotations: { [signsSince]: since } }),
+        ...(resourceVersion !== undefined && { resourceVersion }),
+      },
+      type: 'kubernetes.io/tls',
+      data: Object.fromEntries(encoded) as Record<string, string>,
+    };
+  }
 }

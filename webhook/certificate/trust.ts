@@ -1,16 +1,28 @@
 import { ApiError } from '#kube/client/errors.ts';
 import type { Logger } from '#kube/log.ts';
-import type { Runnable } from '#kube/runtime/reconciler.ts';
-import type { Authority } from '#pki/authority.ts';
-import { seconds, type Clock } from '#schemas/time/clock.ts';
+import { certificatesIn, type PemPair } from '#pki/certificate.ts';
+import {
+  milliseconds,
+  seconds,
+  type Clock,
+  type Duration,
+  type Instant,
+} from '#schemas/time/clock.ts';
 
-import type { CaBundle } from './ca-bundle.ts';
-import { AuthorityReplaced, type CaSecret } from './ca-secret.ts';
+import { BundleLost, type CaBundle } from './ca-bundle.ts';
+import type { Identity } from './identity.ts';
+import type { Leaf } from './leaf.ts';
+import type { RingKeeper } from './ring-keeper.ts';
+import { bundleOf, type Lifetimes, type Ring } from './ring.ts';
+import { Wakeable } from './wakeable.ts';
 
 export interface TrustParts {
-  readonly authority: Authority;
-  readonly secret: CaSecret;
+  readonly keeper: RingKeeper;
   readonly bundle: CaBundle;
+  readonly leaf: Leaf;
+  /** Takes the certificate to serve with from now on. */
+  readonly serve: (pair: PemPair) => void;
+  readonly lifetimes: Lifetimes;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -19,57 +31,111 @@ export interface TrustParts {
 const settled = seconds(15);
 /** While something is missing: a configuration that is applied now is of use only with the bundle. */
 const unsettled = seconds(2);
+/** A step may make the next one due at once; a mistake must not make a hot loop of it. */
+const shortest = milliseconds(200);
 
 /**
- * Keeps the API server trusting this process: the authority in its Secret, and in both webhook configurations. It
- * looks now and then and writes only when something is missing, so replicas do not disturb each other.
+ * Keeps the API server trusting this process, in the order of `ring.ts`: authorities in the Secret, all of them in both
+ * configurations, then a leaf by one that has stood there long enough. It looks now and then, and when the Secret
+ * changes, and writes only what is missing, so replicas do not disturb each other and any of them can go on where
+ * another one ended.
  */
-export class Trust implements Runnable {
+export class Trust implements Identity {
   readonly name = 'webhook.trust';
   readonly #parts: TrustParts;
+  readonly #sleeper: Wakeable;
+  /** Since when each certificate has stood in every configuration, as this process saw it. */
+  #trusted: ReadonlyMap<string, Instant> = new Map();
+  #live: readonly string[] = [];
   #trouble: string | undefined = 'the CA is not published yet';
+  #told: string | undefined;
 
   constructor(parts: TrustParts) {
     this.#parts = parts;
+    this.#sleeper = new Wakeable(parts.clock);
   }
 
-  /** Why the API server may not trust us; undefined when it does, as far as is known. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
-  /** @throws AuthorityReplaced */
+  get live(): readonly string[] {
+    return this.#live;
+  }
+
+  /** Looks again at once: the Secret has changed. */
+  wake(): void {
+    this.#sleeper.wake();
+  }
+
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#parts;
     while (!signal.aborted) {
       // oxlint-disable-next-line no-await-in-loop -- one look after the other
-      const wait = (await this.look()) ? settled : unsettled;
+      const wait = await this.look();
       // oxlint-disable-next-line no-await-in-loop -- as above
-      await clock.sleep(wait, signal).catch(() => {});
+      await this.#sleeper.sleep(Math.max(wait, shortest), signal);
     }
   }
 
-  /** @returns whether everything is there and in order @throws AuthorityReplaced */
-  async look(): Promise<boolean> {
-    const { authority, secret, bundle, log } = this.#parts;
+  /** Puts in order what is not. @returns when to look again */
+  async look(): Promise<Duration> {
     try {
-      await secret.keep(authority);
-      const { absent, written } = await bundle.publish();
-      if (written.length > 0) log.info({ written }, 'published the CA');
+      const wait = await this.#look();
       this.#trouble = undefined;
-      return absent.length === 0;
+      this.#told = undefined;
+      return wait;
     } catch (error) {
-      if (error instanceof AuthorityReplaced) throw error;
       this.#note(error);
-      return false;
+      return unsettled;
     }
+  }
+
+  async #look(): Promise<Duration> {
+    const { keeper, bundle, leaf, log } = this.#parts;
+    const ring = await keeper.current(leaf.issuer);
+    await this.#follow(ring); // first: what is served must not end because configurations cannot be written
+    const ca = bundleOf(ring);
+    const { absent, written } = await bundle.publish(ca);
+    if (written.length > 0) log.info({ written }, 'published the CA');
+    this.#live = [ca];
+    this.#see(ca);
+    const { done, wait } = await keeper.turn(ring.next && this.#since(ring.next));
+    if (done !== undefined) log.info({ step: done }, 'the CA is being renewed');
+    const soon = absent.length > 0 ? unsettled : settled;
+    return Math.min(soon, wait, leaf.wait > 0 ? leaf.wait : unsettled);
+  }
+
+  /** The configurations now hold these certificates and no others. */
+  #see(ca: string): void {
+    const now = this.#parts.clock.now();
+    this.#trusted = new Map(
+      certificatesIn(ca).map((one) => [one, this.#trusted.get(one) ?? now] as const),
+    );
+  }
+
+  async #follow(ring: Ring): Promise<void> {
+    const { leaf, serve, clock, lifetimes, log } = this.#parts;
+    const since = this.#since(ring.signing);
+    const isSettled = since !== undefined && clock.now() - since >= lifetimes.settle;
+    const isTrusted = leaf.issuer === ring.signing.certificate || isSettled;
+    if (!(await leaf.follow(ring, isTrusted))) return;
+    serve(leaf.pair);
+    log.info({}, 'serves with a new certificate');
+  }
+
+  #since({ certificate }: PemPair): Instant | undefined {
+    const [first = ''] = certificatesIn(certificate);
+    return this.#trusted.get(first);
   }
 
   /** An API server that does not answer has not changed its mind either: what was published is taken to be still. */
   #note(error: unknown): void {
-    const answered = error instanceof ApiError && error.code < 500;
-    const trouble = error instanceof Error ? error.message : String(error);
-    if (trouble !== this.#trouble) this.#parts.log.warn({ err: error }, 'cannot publish the CA');
-    if (answered || this.#trouble !== undefined) this.#trouble = trouble;
+    const message = error instanceof Error ? error.message : String(error);
+    if (message !== this.#told) this.#parts.log.warn({ err: error }, 'cannot keep up the CA');
+    this.#told = message;
+    const unreachable = !(error instanceof ApiError) || error.code >= 500;
+    if (this.#trouble !== undefined || !unreachable || error instanceof BundleLost) {
+      this.#trouble = message;
+    }
   }
 }

@@ -13,6 +13,7 @@ import type { Tools } from '#sandbox/tools/tools.ts';
 import { install } from '#sandbox/world/installation.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 import { runAdmission } from '#webhook/admission.ts';
+import type { Lifetimes } from '#webhook/certificate/ring.ts';
 import { readSettings } from '#webhook/settings.ts';
 import type { TlsListener } from '#webhook/tls-listener.ts';
 
@@ -27,6 +28,12 @@ export interface Replica {
   reviews(path: string): Promise<number>;
   /** Ends it as SIGTERM does. */
   stop(): Promise<void>;
+}
+
+export interface ReplicaOptions {
+  readonly lifetimes?: Lifetimes;
+  /** More settings. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** `kustomize/default` on a control plane, without its Deployments: replicas of the webhook are started one by one. */
@@ -64,7 +71,7 @@ export class InstalledWebhook {
     await install(this.#plane.admin, tools, options);
   }
 
-  async startReplica(): Promise<Replica> {
+  async startReplica({ lifetimes, env: more = {} }: ReplicaOptions = {}): Promise<Replica> {
     const directory = await this.#plane.serviceAccountDirectory(system.namespace, system.name);
     const env = this.#plane.environment(directory);
     const client = new UndiciKubeClient(await inClusterConnection({ env }));
@@ -77,10 +84,12 @@ export class InstalledWebhook {
       HEALTH_PROBE_PORT: String(healthPort),
       LISTEN_HOST: '127.0.0.1',
       SHUTDOWN_DELAY: '500ms',
+      ...more,
     });
     const end = new AbortController();
     const starting = Promise.withResolvers<TlsListener>();
-    const parts = { client, clock: this.#clock, log: silentLogger, settings };
+    const shared = { client, clock: this.#clock, log: silentLogger, settings };
+    const parts = { ...shared, ...(lifetimes && { lifetimes }) };
     const ended = runAdmission(parts, end.signal, starting.resolve);
     ended.catch(starting.reject);
     const listener = await starting.promise;
