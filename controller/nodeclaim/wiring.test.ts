@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { Metrics } from '#kube/metrics.ts';
-import { Throttled } from '#machine/errors.ts';
+import { Throttled, Unauthorized } from '#machine/errors.ts';
 import { secrets, nodes } from '#schemas/kubernetes/resource.ts';
 import { minutes, seconds, type Duration } from '#schemas/time/clock.ts';
 
@@ -88,6 +88,14 @@ test('a cloud that asks to slow down is asked ever more seldom', async () => {
   world.cloud.launchFaults.length = 0;
   await pass(minutes(1) + seconds(10));
   expect(isReady() || world.find() === undefined).toBe(true);
+});
+
+test('what a look at a claim writes to its status calls for no other look', async () => {
+  world.cloud.launchFaults.push(...Array.from({ length: 500 }, () => new Unauthorized('no')));
+  await claim();
+  await pass(seconds(50));
+  expect(world.condition('Launched')?.reason).toBe('Unauthorized');
+  expect(world.cloud.launches).toHaveLength(1);
 });
 
 test('a Pod under a budget is asked once a second, no more', async () => {

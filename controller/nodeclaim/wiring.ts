@@ -78,7 +78,9 @@ export function nodeClaimControllers(
       log,
       metrics,
       watches: [
-        watch(caches.nodeClaims, (claim) => (isOurs(claim) ? [claim.metadata.name] : [])),
+        watch(caches.nodeClaims, (claim, other) =>
+          isOurs(claim) && isAsked(claim, other) ? [claim.metadata.name] : [],
+        ),
         watch(caches.nodes, (node, other) => (isNews(node, other) ? claimsOf(caches, node) : [])),
         watch(caches.statefulSets, (set) => claimsMadeFor(caches, set)),
         watch(caches.pods, (pod) => claimsMadeFor(caches, pod)),
@@ -111,6 +113,19 @@ function partsOf(context: Context, options: NodeClaimOptions, writer: ClaimWrite
     capacity: new CapacityCheck(context, options.reservations),
     nodes: new Freshest<Node>(caches.nodes),
   };
+}
+
+/**
+ * Status, labels and annotations are what the chains write themselves: to be woken by it would make two looks, and two
+ * calls to a cloud, of each.
+ */
+function isAsked(claim: Live<NodeClaim>, other: Live<NodeClaim> | undefined): boolean {
+  return other === undefined || wishOf(claim) !== wishOf(other);
+}
+
+function wishOf({ metadata }: Live<NodeClaim>): string {
+  const { uid, generation, finalizers, deletionTimestamp } = metadata;
+  return JSON.stringify([uid, generation, finalizers, deletionTimestamp]);
 }
 
 /** Leases aside, a Node's status is written every few seconds; only what a step looks at is news. */
