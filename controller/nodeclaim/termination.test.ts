@@ -186,7 +186,7 @@ test('a Pod that somebody else wrote to is freed at the next look, before its No
   const [instance] = world.cloud.made;
   if (instance) world.cloud.kill(instance);
   const conflict = refusal(409, 'Conflict', 'somebody else wrote');
-  world.client.fail(({ verb, plural }) => verb === 'patch' && plural === 'pods', conflict);
+  world.client.fail(({ verb, plural }) => verb === 'patch' && plural === 'pods', conflict, 3);
   await world.delete();
   await world.gone();
   expect(guestNow()).toBeUndefined();
