@@ -126,6 +126,15 @@ test('a machine that ends is found out by the collection, and its Node goes', as
   expect(world.leaks()).toEqual(noLeaks);
 });
 
+test('a Node wakes its claim before the cache knows which provider id that has', async () => {
+  await claim();
+  world.caches.nodeClaims.fallBehind();
+  await pass(seconds(15));
+  expect(world.nodes[0]?.metadata.finalizers).toBeDefined();
+  world.caches.nodeClaims.catchUp();
+  expect(isReady()).toBe(true);
+});
+
 test('a Node that is deleted by hand wakes its claim', async () => {
   await claim();
   await pass(seconds(10));

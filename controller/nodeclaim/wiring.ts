@@ -139,8 +139,10 @@ function essence({ metadata, spec, status }: Live<Node>): string {
   return JSON.stringify([own, deletionTimestamp, finalizers, spec, status?.allocatable, ready]);
 }
 
-function claimsOf({ nodeClaims }: Caches, { spec }: Node): string[] {
-  return nodeClaims.by(by.providerID, spec?.providerID ?? '').map(nameOf);
+/** Also by the label it was born with: the claim's provider id may have been written and not be in the cache yet. */
+function claimsOf(caches: Caches, node: Live<Node>): string[] {
+  const claims = caches.nodeClaims.by(by.providerID, node.spec?.providerID ?? '');
+  return [...claims.map(nameOf), ...claimsMadeFor(caches, node)];
 }
 
 /** The claim that a part of a Kraftlet release was made for. */
