@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { asReason } from './reason.ts';
+import { asReason, coded } from './reason.ts';
 
 const pattern = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 
@@ -22,4 +22,12 @@ test('whatever a cloud calls its error, a status that carries it is taken', () =
       expect(asReason(text)).toMatch(pattern);
     }),
   );
+});
+
+test.each([
+  ['No subnet matches', 'No subnet matches (KPU230)'],
+  ['No subnet matches; tag one.', 'No subnet matches; tag one (KPU230)'],
+  ['Helm says: not so fast...', 'Helm says: not so fast (KPU230)'],
+])('%j ends in its code and no stop', (sentence, told) => {
+  expect(coded(sentence, 'KPU230')).toBe(told);
 });

@@ -205,3 +205,12 @@ test('after any history: no doubles, root last and right, sorted, and a repeat c
     }),
   );
 });
+
+test('what comes true within one second stands in the order in which it came true', () => {
+  const unknown = claim.initialize(undefined, scope(0));
+  const all = ['Launched', 'Registered', 'Initialized'].reduce(
+    (conditions, type) => claim.set(conditions, { type, status: 'True' }, scope(5)),
+    unknown,
+  );
+  expect(typesOf(all)).toEqual(['Launched', 'Registered', 'Initialized', 'Ready']);
+});

@@ -74,7 +74,10 @@ export function setCondition(
   const old = getCondition(before, change.type);
   const next = changed(old, change, scope);
   if (old && isSame(old, next)) return before;
-  const all = old ? before.map((one) => (one === old ? next : one)) : [...before, next];
+  const all =
+    old?.lastTransitionTime === next.lastTransitionTime
+      ? before.map((one) => (one === old ? next : one))
+      : [...before.filter((one) => one !== old), next];
   return sorted(scope.deleting === true ? judgedNow(all, scope.generation) : all);
 }
 
@@ -202,7 +205,7 @@ function judgedNow(conditions: readonly Condition[], generation: number): Condit
   );
 }
 
-/** By transition time, root last. Equal times keep their order, so that a rewrite never shuffles the list. */
+/** By transition time, root last. What moved within one second stands in the order in which it was said. */
 function sorted(conditions: readonly Condition[]): Condition[] {
   return conditions.toSorted(
     (a, b) =>

@@ -139,13 +139,16 @@ export class NodeClassError extends MachineError {
   readonly condition: NodeClassPart;
   readonly reason: string;
   readonly next = 'node-class';
+  /** What is missing can come while the spec stays as it is. */
+  readonly canPass: boolean;
 
   constructor(
-    fault: { code: Code; condition: NodeClassPart; reason: string },
+    fault: { code: Code; condition: NodeClassPart; reason: string; canPass?: true },
     message: string,
     options?: ErrorOptions,
   ) {
     super(message, options);
+    this.canPass = fault.canPass ?? false;
     this.code = fault.code;
     this.condition = fault.condition;
     this.reason = fault.reason;

@@ -1,7 +1,7 @@
 import { MachineError } from '#machine/errors.ts';
 import { minutes, seconds, type Duration } from '#schemas/time/clock.ts';
 
-import { asReason } from '../reason.ts';
+import { asReason, coded } from '../reason.ts';
 import type { ClaimInHand } from './claim-in-hand.ts';
 import { again, wait, type Outcome, type Step } from './step.ts';
 
@@ -51,7 +51,7 @@ function outcomeOf(error: unknown, hand: ClaimInHand): Outcome {
   const { code, next } = error;
   const why = {
     reason: asReason(error.reason),
-    message: `${error.message} (${code})`,
+    message: coded(error.message, code),
     failed: true,
   };
   switch (next) {

@@ -181,7 +181,7 @@ function validate(nodeClass: UnikraftNodeClass): Trouble | undefined {
   if (mistakes.length === 0) return undefined;
   const message = `${mistakes.join('; ').slice(0, 1000)} (KPU270)`;
   const condition = 'ValidationSucceeded';
-  return { condition, reason: 'NodeClassInvalid', message, definite: true };
+  return { condition, reason: 'NodeClassInvalid', message, definite: true, lasting: true };
 }
 
 /** One condition for each thing that is known; several troubles of one condition are told together. */

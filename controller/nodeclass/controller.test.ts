@@ -147,6 +147,10 @@ describe('a spec that does not work', () => {
     });
     expect(world.current).toEqual(stable);
     expect(world.status.updateRevision).not.toBe(stable?.name);
+    expect(world.notes.at(-1)).toMatchObject({
+      reason: 'ChartUnavailable',
+      message: 'no such chart (KPU260)',
+    });
 
     delete world.clouds.failures.chart;
     await world.forwardAndLook(seconds(5));
@@ -154,6 +158,57 @@ describe('a spec that does not work', () => {
     expect(world.condition('Stalled')?.status).toBe('False');
     expect(world.current?.name).toBe(world.status.updateRevision);
     expect(world.stored.map(({ revision }) => revision)).toEqual([1, 2]);
+  });
+
+  test('whose image is not found leaves revision, image and subnets of the one in use on show', async () => {
+    await world.apply();
+    const before = world.status;
+    world.clouds.failures.resolve = imageNotFound();
+    await world.apply({ image: { id: 'ami-typo' } });
+    expect(world.condition('Ready')?.reason).toBe('UsingStableRevision');
+    const { image, subnets, securityGroups, currentRevision, updateRevision } = world.status;
+    expect({ image, subnets, securityGroups, currentRevision, updateRevision }).toEqual({
+      image: before.image,
+      subnets: before.subnets,
+      securityGroups: before.securityGroups,
+      currentRevision: before.currentRevision,
+      updateRevision: before.currentRevision,
+    });
+  });
+
+  test('with another image shows the image in use until it can be used itself', async () => {
+    await world.apply();
+    world.clouds.newestImage = 'ami-2';
+    world.clouds.failures.zone = new NodeClassError(
+      { code: 'KPU240', condition: 'DNSReady', reason: 'ZoneNotFound' },
+      'no such zone',
+    );
+    await world.apply({ dns: { provider: 'Route53', zone: 'other.example.com' } });
+    expect(world.condition('ImageReady')?.status).toBe('True');
+    expect(world.status.image?.id).toBe('ami-1');
+    delete world.clouds.failures.zone;
+    await world.forwardAndLook(seconds(5));
+    expect(world.status.image?.id).toBe('ami-2');
+  });
+
+  test('for want of a Secret is not Stalled: the Secret may come a moment later', async () => {
+    await world.apply({ platform: { activationSecretRef: { name: 'activation' } } });
+    expect(world.condition('CredentialsReady')).toMatchObject({
+      status: 'False',
+      message:
+        'Secret karpenter-unikraft/activation does not exist; it is looked for every few seconds (KPU211)',
+    });
+    expect(world.condition('Ready')?.status).toBe('False');
+    expect(world.condition('Stalled')?.status).toBe('False');
+    world.seedSecret('activation', { token: 'secret' });
+    await world.forwardAndLook(seconds(5));
+    expect(world.condition('Ready')?.status).toBe('True');
+  });
+
+  test('that only another spec mends is Stalled even while a Secret is missing too', async () => {
+    world.clouds.failures.resolve = imageNotFound();
+    await world.apply({ platform: { activationSecretRef: { name: 'activation' } } });
+    expect(world.condition('Stalled')).toMatchObject({ status: 'True', reason: 'ImageNotFound' });
   });
 
   test('that is reverted uses the old revision again, made the newest', async () => {

@@ -3,6 +3,7 @@ import { scopeOf } from '#kube/conditions.ts';
 import type { Reconciler, Result } from '#kube/runtime/reconciler.ts';
 import type { KraftletReleases } from '#machine/kraftlet/release.ts';
 import type { NodePool } from '#schemas/karpenter/types.ts';
+import type { ControllerRevision } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { finalizers } from '#schemas/names.ts';
 import {
@@ -108,9 +109,16 @@ export class NodeClassController implements Reconciler {
       ? revisionName(nodeClass.metadata.name, nodeClass.spec, findings.placement.image.id)
       : pinned?.metadata.name;
     const isUsable = await this.#store(nodeClass, update, findings);
-    const current = isUsable ? update : this.#stillStored(nodeClass);
-    const machines = this.#machines(nodeClass);
-    const pause = await this.#tell(nodeClass, { findings, update, current, stored, machines });
+    const inUse = this.#stillStored(nodeClass);
+    const current = isUsable ? update : inUse?.metadata.name;
+    const pause = await this.#tell(nodeClass, {
+      findings,
+      update,
+      current,
+      stored,
+      inUse: inUse && resolvedIn(inUse),
+      machines: this.#machines(nodeClass),
+    });
     await this.#revisions.prune(nodeClass.metadata.name, [current, update]);
     return { requeueAfter: Math.min(pause, this.#due(nodeClass)) };
   }
@@ -135,11 +143,13 @@ export class NodeClassController implements Reconciler {
     return true;
   }
 
-  #stillStored({ metadata, status }: Live<UnikraftNodeClass>): string | undefined {
+  /** The revision that machines were made from until now. */
+  #stillStored({
+    metadata,
+    status,
+  }: Live<UnikraftNodeClass>): Live<ControllerRevision> | undefined {
     const name = status?.currentRevision;
-    return this.#revisions.of(metadata.name).some((one) => one.metadata.name === name)
-      ? name
-      : undefined;
+    return this.#revisions.of(metadata.name).find((one) => one.metadata.name === name);
   }
 
   /**

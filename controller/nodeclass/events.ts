@@ -26,8 +26,20 @@ export function troubled(
     object: nodeClass,
     type: 'Warning',
     reason,
-    message: `${condition}: ${message}`,
+    message,
     dedupeValues: [condition, String(nodeClass.metadata?.generation ?? 0)],
+    dedupeTimeout: minutes(10),
+  };
+}
+
+/** That a deletion waits, for what, and the way out. */
+export function stillInUse(nodeClass: UnikraftNodeClass, message: string): EventNote {
+  return {
+    object: nodeClass,
+    type: 'Warning',
+    reason: 'WaitingForNodeClaims',
+    message,
+    dedupeValues: [],
     dedupeTimeout: minutes(10),
   };
 }

@@ -25,6 +25,8 @@ export interface Judged {
   readonly update: string | undefined;
   /** What is stored for the newest spec: the placement to show while the cloud cannot be asked. */
   readonly stored: ResolvedPlacement | undefined;
+  /** What is stored for `current`; undefined while the cache does not hold what was stored a moment ago. */
+  readonly inUse: ResolvedPlacement | undefined;
   readonly machines: number;
 }
 
@@ -43,30 +45,43 @@ export function statusFrom(
     ...placementShown(before, judged),
     machines: judged.machines,
     currentRevision: judged.current,
-    updateRevision: judged.update,
+    updateRevision: updateShown(judged),
     conditions: conditionsFrom(before.conditions, judged, scope),
   };
   return fields as UnikraftNodeClassStatus; // undefined takes a field away, see status-patch.ts
 }
 
 /**
- * Image, subnets and security groups belong to `updateRevision` at all times, since revisions are read together with
- * them: an older lookup stays only while the revision is the same.
+ * The image is that of the revision that machines are made from; subnets and security groups belong to
+ * `updateRevision` at all times, since revisions are read together with them: an older lookup stays only while the
+ * revision is the same.
  */
-function placementShown(
-  before: UnikraftNodeClassStatus,
-  { findings, update, stored }: Judged,
-): Partial<Placement> {
-  const isSame = update !== undefined && update === before.updateRevision;
-  if (!findings.placement && isSame) return {};
-  const placement = findings.placement ?? stored;
+function placementShown(before: UnikraftNodeClassStatus, judged: Judged): Partial<Placement> {
+  const isSame =
+    before.updateRevision !== undefined && before.updateRevision === updateShown(judged);
+  if (!judged.findings.placement && isSame) return {};
+  const placement = placementOf(judged);
   if (!placement) return { image: undefined, subnets: undefined, securityGroups: undefined };
-  const { id, name, architecture } = placement.image;
+  const { id, name, architecture } = (olderInUse(judged) ?? placement).image;
   return {
     image: { id, ...(name !== undefined && { name }), architecture },
     subnets: placement.subnets,
     securityGroups: placement.securityGroups.map((group) => ({ id: group })),
   };
+}
+
+/** What belongs to the revision that stands as `updateRevision`. */
+function placementOf({ findings, update, stored, inUse }: Judged): ResolvedPlacement | undefined {
+  return findings.placement ?? (update === undefined ? inUse : stored);
+}
+
+function olderInUse({ current, update, inUse }: Judged): ResolvedPlacement | undefined {
+  return current !== undefined && current !== update ? inUse : undefined;
+}
+
+/** A newest spec whose image is not known has no revision yet: until it has one, the last that resolved stands here. */
+function updateShown({ update, current }: Judged): string | undefined {
+  return update ?? current;
 }
 
 function conditionsFrom(
@@ -99,15 +114,18 @@ function isNews(
 function updateRevisionReady({ findings, update }: Judged): ConditionChange {
   const type = 'UpdateRevisionReady';
   const trouble = worstOf(findings.troubles);
-  if (!trouble) return { type, status: 'True', message: `${update ?? ''} can be used` };
+  if (!trouble) return { type, status: 'True', message: `Revision ${update ?? ''} can be used` };
   const { reason, message, definite } = trouble;
   return { type, status: definite ? 'False' : 'Unknown', reason, message };
 }
 
-/** kstatus reads Stalled=True as Failed, which is what lets the next commit in. */
+/**
+ * kstatus reads Stalled=True as Failed, which is what lets the next commit in. While something that can come by itself
+ * is missing, such as a Secret, the tools go on waiting for Ready.
+ */
 function stalled({ findings }: Judged): ConditionChange {
-  const trouble = worstOf(findings.troubles);
-  return trouble?.definite
+  const trouble = findings.troubles.find(({ lasting }) => lasting);
+  return trouble
     ? { type: 'Stalled', status: 'True', reason: trouble.reason, message: trouble.message }
     : { type: 'Stalled', status: 'False', reason: 'NotStalled' };
 }
@@ -121,7 +139,7 @@ function ready(
   if (!trouble) return { type, status: 'True' };
   const { reason, message, definite } = trouble;
   if (current !== undefined && current !== update) {
-    const told = `machines are made from ${current}, since the newest spec cannot be used: ${message}`;
+    const told = `Machines are made from ${current}, since the newest spec cannot be used: ${message}`;
     return { type, status: 'True', reason: 'UsingStableRevision', message: told };
   }
   const old = getCondition(before, type);

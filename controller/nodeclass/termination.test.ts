@@ -35,7 +35,14 @@ describe('the end of a node class', () => {
       status: 'True',
       reason: 'WaitingForNodeClaims',
       message:
-        '12 NodeClaims still use it: web-01, web-02, web-03, web-04, web-05, web-06, web-07, web-08, web-09, web-10 and 2 more (KPU202)',
+        '12 NodeClaims still use it: web-01, web-02, web-03, web-04, web-05, web-06, web-07, web-08, web-09, web-10 and 2 more. ' +
+        'It goes with the last of them: delete the NodePools that use it, or the NodeClaims themselves (KPU202)',
+    });
+    expect(world.condition('Ready')).toMatchObject({ status: 'False', reason: 'Terminating' });
+    expect(world.notes.at(-1)).toMatchObject({
+      type: 'Warning',
+      reason: 'WaitingForNodeClaims',
+      message: world.condition('Deleting')?.message,
     });
     expect(world.current).toBeDefined();
     for (const { metadata } of world.client.all(nodeClaims))

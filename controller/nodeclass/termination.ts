@@ -1,13 +1,15 @@
-import { scopeOf, setCondition } from '#kube/conditions.ts';
+import { rootType, scopeOf, setCondition, type ConditionChange } from '#kube/conditions.ts';
 import { nodeClaims, type NodeClaim } from '#schemas/karpenter/types.ts';
-import type { Live } from '#schemas/kubernetes/meta.ts';
+import type { Condition, Live } from '#schemas/kubernetes/meta.ts';
 import { finalizers } from '#schemas/names.ts';
 import { unikraftNodeClasses, type UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
 
 import { by } from '../caches.ts';
 import type { Context } from '../context.ts';
 import { isOurs } from '../ours.ts';
+import { coded } from '../reason.ts';
 import { patchStatus } from '../status-patch.ts';
+import { stillInUse } from './events.ts';
 import type { NodeClassSecrets } from './secrets.ts';
 import type { StoredRevisions } from './stored-revisions.ts';
 
@@ -59,20 +61,24 @@ export class Termination {
     nodeClass: Live<UnikraftNodeClass>,
     claims: readonly Live<NodeClaim>[],
   ): Promise<void> {
-    const change = {
-      type: 'Deleting',
-      status: 'True',
-      reason: 'WaitingForNodeClaims',
-      message: `${users(claims.map(({ metadata }) => metadata.name))} (KPU202)`,
-    } as const;
-    const { client, clock } = this.#context;
-    const conditions = setCondition(
-      nodeClass.status?.conditions,
-      change,
-      scopeOf(nodeClass, clock.stamp()),
+    const message = coded(
+      `${users(claims.map(({ metadata }) => metadata.name))}. It goes with the last of them: delete the NodePools ` +
+        'that use it, or the NodeClaims themselves',
+      'KPU202',
+    );
+    const { client, clock, recorder } = this.#context;
+    const scope = scopeOf(nodeClass, clock.stamp());
+    const changes: ConditionChange[] = [
+      { type: 'Deleting', status: 'True', reason: 'WaitingForNodeClaims', message },
+      { type: rootType, status: 'False', reason: 'Terminating', message },
+    ];
+    const conditions = changes.reduce<Condition[]>(
+      (before, change) => setCondition(before, change, scope),
+      nodeClass.status?.conditions ?? [],
     );
     const status = { ...nodeClass.status, conditions, machines: claims.length };
     await patchStatus(client, unikraftNodeClasses, nodeClass, status);
+    recorder.record(stillInUse(nodeClass, message));
   }
 }
 

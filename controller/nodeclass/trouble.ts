@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError } from '#kube/client/errors.ts';
 import { MachineError, NodeClassError } from '#machine/errors.ts';
 
-import { asReason } from '../reason.ts';
+import { asReason, coded } from '../reason.ts';
 
 /** The conditions of a node class that each speak of one thing that its newest spec needs. */
 export const aspects = [
@@ -23,6 +23,8 @@ export interface Trouble {
   readonly message: string;
   /** The world answered, and the answer is no; otherwise nobody knows just now. */
   readonly definite: boolean;
+  /** Only another spec helps: nothing is to be waited for. */
+  readonly lasting: boolean;
 }
 
 /**
@@ -37,13 +39,14 @@ export function troubleOf(error: unknown, otherwise: Aspect): Trouble {
   return {
     condition: error instanceof NodeClassError ? error.condition : otherwise,
     reason: asReason(error.reason),
-    message: `${error.message} (${error.code})`,
+    message: coded(error.message, error.code),
     definite: error.next === 'node-class' || error.next === 'slow',
+    lasting: error instanceof NodeClassError && !error.canPass,
   };
 }
 
 /** An SDK can fail in ways that nobody has told apart yet; the class says so, and it is tried again. */
 function unexpected(error: unknown, condition: Aspect): Trouble {
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return { condition, reason: 'UnexpectedError', message, definite: false };
+  return { condition, reason: 'UnexpectedError', message, definite: false, lasting: false };
 }

@@ -275,7 +275,11 @@ describe('a chart', () => {
   test('may go only where the operator may', async () => {
     const error = await failureOf(render({ namespace: 'kube-system' }));
 
-    expect(error.message).toMatch(/kube-system is not among .* \(kraftlet, machines\)/);
+    expect(error).toMatchObject({
+      code: 'KPU263',
+      message:
+        'The operator may not use spec.kraftlet.namespace kube-system; choose among kraftlet, machines, or add it to KRAFTLET_NAMESPACES',
+    });
     expect(helm.asked).toEqual([]);
   });
 
@@ -290,7 +294,8 @@ describe('a chart', () => {
 
     const error = await failureOf(releases.probe(request().kraftlet, signal));
 
-    expect(error).toMatchObject({ code, message: `Helm: ${words}` });
+    const field = code === 'KPU262' ? 'spec.kraftlet.values' : 'spec.kraftlet.chart';
+    expect(error).toMatchObject({ code, message: `${field}: Helm says: ${words}` });
   });
 
   test('that is not YAML is told as broken', async () => {

@@ -91,8 +91,8 @@ export class HelmReleases implements KraftletReleases {
   #namespaceOf({ namespace = defaultNamespace }: KraftletSpec): string {
     if (this.#namespaces.includes(namespace)) return namespace;
     throw new NodeClassError(
-      faults.chartRefused,
-      `spec.kraftlet.namespace ${namespace} is not among those the operator may use (${this.#namespaces.join(', ')}).`,
+      faults.namespaceRefused,
+      `The operator may not use spec.kraftlet.namespace ${namespace}; choose among ${this.#namespaces.join(', ')}, or add it to KRAFTLET_NAMESPACES`,
     );
   }
 
@@ -133,7 +133,8 @@ const rendering =
 function asFault(error: unknown): never {
   if (!(error instanceof HelmFailed)) throw error;
   const fault = rendering.test(error.message) ? faults.chartBroken : faults.chartUnavailable;
-  throw new NodeClassError(fault, `Helm: ${error.message}`, { cause: error });
+  const field = fault === faults.chartBroken ? 'spec.kraftlet.values' : 'spec.kraftlet.chart';
+  throw new NodeClassError(fault, `${field}: Helm says: ${error.message}`, { cause: error });
 }
 
 /** A machine that is none, to try a chart with. */

@@ -75,7 +75,7 @@ export const machines = {
   KPU322: {
     title: 'No Node registered in time',
     happens: anotherOne,
-    fix: "Read KraftletInstalled and Registered, and the log of the Kraftlet Pod, which bears the claim's name.",
+    fix: 'Read KraftletInstalled and Registered, and the log of the Kraftlet Pod: <machine>-0 in the namespace of Kraftlet, where <machine> is the name of the Node-to-be, which is told in the events of the claim.',
   },
   KPU323: {
     title: 'The DNS name belongs to somebody else',
@@ -90,7 +90,7 @@ export const machines = {
   KPU325: {
     title: 'The platform does not accept the token',
     happens: 'It is asked again at a slow pace until the deadline.',
-    fix: 'Check that the image reads its user from the user data; docs/reference tells the format.',
+    fix: 'Check that the image reads its user from the user data; docs/concepts/user-data.md tells the format.',
   },
   KPU326: {
     title: 'The platform offers something else than was planned',

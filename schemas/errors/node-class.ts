@@ -18,8 +18,8 @@ export const nodeClass = {
   KPU202: {
     title: 'The node class is being deleted',
     happens:
-      'It is kept until the last NodeClaim that uses it is gone; its status names them. No new machine is made from it.',
-    fix: 'Delete the NodePools that use it, or create it again under another name.',
+      'It is Ready=False and makes no new machines. It is kept until the last NodeClaim that uses it is gone; its condition Deleting names them.',
+    fix: 'Delete the NodePools that use it, or let them name another node class, and delete the NodeClaims that are left. It goes with the last of them; a deletion cannot be taken back.',
   },
   KPU203: {
     title: 'No size of machine fits the node class',
@@ -64,7 +64,7 @@ export const nodeClass = {
   KPU232: {
     title: 'The placement cannot work',
     happens: `PlacementReady=False. ${staysOnLast}`,
-    fix: 'Let subnets and security groups select from one VPC, and check that the instance profile exists.',
+    fix: 'Let subnets and security groups select from one VPC. An aws.instanceProfile that does not exist is found out by the first launch: then the Launched condition of the NodeClaim says so.',
   },
   KPU240: {
     title: 'The DNS zone does not exist',
@@ -89,17 +89,22 @@ export const nodeClass = {
   KPU260: {
     title: 'The Kraftlet chart cannot be had',
     happens: `KraftletReady=False. ${staysOnLast}`,
-    fix: 'Correct kraftlet.chart and kraftlet.version; check that the controller reaches the registry and may read from it.',
+    fix: 'Correct spec.kraftlet.chart and spec.kraftlet.version; check that the controller reaches the registry and may read from it.',
   },
   KPU261: {
     title: 'The Kraftlet chart holds a kind that is not allowed',
     happens: `KraftletReady=False, nothing of the chart is applied. ${staysOnLast}`,
-    fix: 'Switch the part off in kraftlet.values. Allowed are ServiceAccount, Secret, ConfigMap, Service, StatefulSet and PodDisruptionBudget in the namespaces of --kraftlet-namespaces.',
+    fix: 'Switch the part off in kraftlet.values. Allowed are ServiceAccount, Secret, ConfigMap, Service, StatefulSet and PodDisruptionBudget in the namespace of spec.kraftlet.namespace.',
   },
   KPU262: {
     title: 'The Kraftlet chart does not render',
     happens: `KraftletReady=False. ${staysOnLast}`,
     fix: "Correct kraftlet.values; the condition carries Helm's own message.",
+  },
+  KPU263: {
+    title: 'Kraftlet may not be put into this namespace',
+    happens: `KraftletReady=False, nothing of the chart is applied. ${staysOnLast}`,
+    fix: "Correct kraftlet.namespace, or add the namespace to the controller's KRAFTLET_NAMESPACES and give it the Role and RoleBinding of kustomize/rbac.",
   },
   KPU270: {
     title: 'The node class contradicts itself',

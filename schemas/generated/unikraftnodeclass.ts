@@ -335,11 +335,11 @@ export interface UnikraftNodeClassStatus {
   conditions?: Condition[];
   image?: ImageStatus;
   /**
-   * Subnets in use.
+   * Subnets that the spec selects now.
    */
   subnets?: SubnetStatus[];
   /**
-   * Security groups in use.
+   * Security groups that the spec selects now.
    */
   securityGroups?: SecurityGroupStatus[];
   /**
@@ -347,7 +347,7 @@ export interface UnikraftNodeClassStatus {
    */
   currentRevision?: string;
   /**
-   * Revision of the newest spec.
+   * Revision of the newest spec, or the last one that resolved while the newest does not.
    */
   updateRevision?: string;
   /**
@@ -361,7 +361,7 @@ export interface UnikraftNodeClassStatus {
 }
 
 /**
- * The image in use.
+ * The image of the revision in use.
  */
 export interface ImageStatus {
   /**

@@ -176,7 +176,11 @@ describe('what a class selects', () => {
     [
       'no image',
       { DescribeImages: () => ({ imagesSet: [] }) },
-      { code: 'KPU220', condition: 'ImageReady' },
+      {
+        code: 'KPU220',
+        condition: 'ImageReady',
+        message: expect.stringContaining('matches name unikraft-platform-*, owner 123456789012;'),
+      },
     ],
     [
       'images of two architectures',
@@ -186,7 +190,13 @@ describe('what a class selects', () => {
     [
       'no subnet',
       { DescribeSubnets: () => ({ subnetSet: [] }) },
-      { code: 'KPU230', condition: 'PlacementReady' },
+      {
+        code: 'KPU230',
+        condition: 'PlacementReady',
+        canPass: false,
+        message:
+          'No subnet matches tags karpenter.sh/discovery=demo; tag the subnets, or correct spec.aws.subnetSelectorTerms',
+      },
     ],
     [
       'no security group',
@@ -201,7 +211,7 @@ describe('what a class selects', () => {
     [
       'nothing, for want of rights',
       { DescribeSubnets: () => failure('UnauthorizedOperation', 403) },
-      { code: 'KPU210', condition: 'CredentialsReady' },
+      { code: 'KPU210', condition: 'CredentialsReady', canPass: true },
     ],
   ];
   test.each(nothing)(

@@ -43,7 +43,7 @@ export async function resolvePlacement(
     if (networks.size > 1) {
       throw new NodeClassError(
         faults.severalNetworks,
-        `The selected subnets and security groups lie in several VPCs (${[...networks].join(', ')}); select those of one.`,
+        `The selected subnets and security groups lie in several VPCs (${[...networks].join(', ')}); select those of one`,
       );
     }
     return {
@@ -72,21 +72,21 @@ async function resolveImage(
   if (!newest?.ImageId) {
     throw new NodeClassError(
       faults.imageNotFound,
-      `No available image matches ${describe(terms)}; check id, name and owner, and that it is shared with this account.`,
+      `No available image matches ${describe(terms)}; check id, name and owner, and that it is shared with this account`,
     );
   }
   const architectures = new Set(found.map((each) => architectureOf([each.Architecture])));
   if (architectures.size > 1) {
     throw new NodeClassError(
       faults.imageAmbiguous,
-      `${describe(terms)} matches images of several architectures, so the next one to appear could change the machines' kind; narrow the terms to one.`,
+      `${describe(terms)} matches images of several architectures, so the next one to appear could change the machines' kind; narrow the terms to one`,
     );
   }
   const [architecture] = architectures;
   if (architecture === undefined || newest.RootDeviceName === undefined) {
     throw new NodeClassError(
       faults.imageUnusable,
-      `Image ${newest.ImageId} (${newest.Architecture}) is not a machine image for x86_64 or arm64 with a root device.`,
+      `Image ${newest.ImageId} (${newest.Architecture}) is not a machine image for x86_64 or arm64 with a root device`,
     );
   }
   const { ImageId: id, Name: name, RootDeviceName: rootDeviceName } = newest;
@@ -124,7 +124,7 @@ async function resolveSubnets(ec2: EC2Client, terms: readonly SelectorTerm[]): P
   if (found.length === 0) {
     throw new NodeClassError(
       faults.subnetsNotFound,
-      `No subnet matches ${describe(terms)}; tag the subnets, or correct spec.aws.subnetSelectorTerms.`,
+      `No subnet matches ${describe(terms)}; tag the subnets, or correct spec.aws.subnetSelectorTerms`,
     );
   }
   return found;
@@ -145,7 +145,7 @@ async function resolveSecurityGroups(
   if (found.length === 0) {
     throw new NodeClassError(
       faults.securityGroupsNotFound,
-      `No security group matches ${describe(terms)}; tag one, or correct spec.aws.securityGroupSelectorTerms.`,
+      `No security group matches ${describe(terms)}; tag one, or correct spec.aws.securityGroupSelectorTerms`,
     );
   }
   return found;
@@ -178,6 +178,13 @@ function unique<Item>(items: readonly Item[], idOf: (item: Item) => string | und
   return [...byId.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item);
 }
 
-function describe(terms: readonly SelectorTerm[]): string {
-  return terms.map((term) => JSON.stringify(term)).join(' or ') || 'no terms at all';
+/** `tags team=web and kind=node, or name default` */
+function describe(terms: readonly ImageSelectorTerm[]): string {
+  return terms.map(describeTerm).join(', or ') || 'no terms at all';
+}
+
+function describeTerm({ tags = {}, ...fields }: ImageSelectorTerm): string {
+  const pairs = Object.entries(tags).map(([key, value]) => `${key}=${value}`);
+  const others = Object.entries(fields).map(([field, value]) => `${field} ${value}`);
+  return [...others, ...(pairs.length > 0 ? [`tags ${pairs.join(' and ')}`] : [])].join(', ');
 }
