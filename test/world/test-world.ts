@@ -151,6 +151,11 @@ export class TestWorld {
     return (await this.client.list(nodeClaims)).items;
   }
 
+  /** The claim as it is now. */
+  async claim({ metadata }: Live<NodeClaim>): Promise<Live<NodeClaim>> {
+    return this.client.get(nodeClaims, metadata);
+  }
+
   /** @returns the condition once it has this status and, if given, reason */
   async expectCondition(
     claim: Live<NodeClaim>,

@@ -1,0 +1,119 @@
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+
+import { getCondition } from '#kube/conditions.ts';
+import { nodePools, type NodeClaim } from '#schemas/karpenter/types.ts';
+import type { Live } from '#schemas/kubernetes/meta.ts';
+import { nodes } from '#schemas/kubernetes/resource.ts';
+import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
+import { parseProviderID } from '#schemas/provider-id.ts';
+import { minutes, seconds } from '#schemas/time/clock.ts';
+import { nodeClass, nodePool, workload } from '#test/world/objects.ts';
+import { TestWorld } from '#test/world/test-world.ts';
+
+let world: TestWorld;
+
+beforeAll(async () => {
+  world = await TestWorld.start(inject('tools'));
+  await world.expectUsable(nodeClass());
+});
+afterEach(async () => {
+  await world.expectDeleted(web(0), nodePool(), ...(await world.claims()));
+  await world.expectNoLeaks();
+});
+afterAll(async () => world?.stop());
+
+/** A StatefulSet, whose Pods keep their names: one that is stuck keeps its successor from being made. */
+const web = (replicas: number) => workload('StatefulSet', 'web', replicas);
+
+test('a Node that is deleted by hand takes its machine along, and its Pods run elsewhere', async () => {
+  const first = await machineWithPods();
+
+  await world.client.delete(nodes, { name: nodeOf(first) });
+
+  await world.expectGone(first);
+  expect(await nodesOfPods()).not.toContain(nodeOf(first));
+});
+
+test('when somebody else ends an instance, its Pods are not stuck and run elsewhere', async () => {
+  const first = await machineWithPods();
+  world.cloud.ec2.instances.terminate(instanceOf(first));
+
+  await world.clock.forward(seconds(80)); // by now its absence is no delay of the cloud
+
+  await world.expectGone(first, { reason: 'InstanceEnded' });
+  expect(await nodesOfPods()).not.toContain(nodeOf(first));
+});
+
+test('when the cloud stops an instance, it is ended, and its Pods run elsewhere', async () => {
+  const first = await machineWithPods();
+  world.cloud.ec2.instances.stop(instanceOf(first));
+
+  await world.clock.forward(seconds(80));
+
+  await world.expectGone(first, { reason: 'InstanceEnded' });
+  expect(world.cloud.ec2.instances.get(instanceOf(first))?.state).toBe('terminated');
+  expect(await nodesOfPods()).not.toContain(nodeOf(first));
+});
+
+test('a node class in use is held until its last claim is gone, and says which', async () => {
+  const other = nodeClass({}, 'leaving');
+  await world.expectUsable(other);
+  const claim = await machineWithPods('web', 'leaving');
+
+  await world.expectDeleted(other);
+
+  const deleting = await world.eventually('told who uses it', async () => {
+    const { status } = await world.client.get(unikraftNodeClasses, { name: 'leaving' });
+    return getCondition(status?.conditions, 'Deleting');
+  });
+  expect(deleting).toMatchObject({ status: 'True', reason: 'WaitingForNodeClaims' });
+  expect(deleting.message).toContain(claim.metadata.name);
+  await world.expectRunning('web', 2); // nothing is taken from those who use it
+
+  await world.expectDeleted(web(0), nodePool(), claim);
+  await world.expectGone(claim);
+  await world.eventually('gone too', () => isAbsent('leaving'), seconds(5));
+});
+
+test('a NodePool with dots and 63 characters has machines like any other, and takes them along', async () => {
+  const name = `team.a.${'x'.repeat(52)}.web`;
+  expect(name).toHaveLength(63);
+  const claim = await machineWithPods(name);
+  expect(nodeOf(claim)).toMatch(/^team-a-x{23}-[0-9a-f]{8}$/);
+
+  await world.expectDeleted(nodePool({ name }));
+
+  await world.expectNoLeaks(minutes(1)); // Kubernetes' garbage collector learns of new kinds within 30 s
+  expect(world.cloud.ec2.instances.live).toEqual([]);
+  expect((await world.client.list(nodePools)).items).toEqual([]);
+});
+
+/** A machine whose two Pods run. */
+async function machineWithPods(name = 'web', of = 'default'): Promise<Live<NodeClaim>> {
+  await world.expectApplied(nodePool({ name, nodeClass: of }), web(2));
+  const [claim] = await world.expectClaims(1);
+  if (!claim) throw new Error('no claim');
+  await world.expectCondition(claim, 'Initialized', { status: 'True' });
+  await world.expectRunning('web', 2);
+  return world.claim(claim);
+}
+
+/** Where both Pods run, once they are whole again. */
+async function nodesOfPods(): Promise<(string | undefined)[]> {
+  await world.expectClaims(1);
+  const running = await world.expectRunning('web', 2);
+  return running.map(({ spec }) => spec?.nodeName);
+}
+
+function nodeOf({ status }: NodeClaim): string {
+  return status?.nodeName ?? '';
+}
+
+function instanceOf({ status }: NodeClaim): string {
+  return parseProviderID(status?.providerID ?? '')?.id ?? '';
+}
+
+async function isAbsent(name: string): Promise<boolean> {
+  const { items } = await world.client.list(unikraftNodeClasses);
+  return !items.some(({ metadata }) => metadata.name === name);
+}
