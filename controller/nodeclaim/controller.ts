@@ -11,6 +11,7 @@ import type { Revisions } from '../nodeclass/revisions.ts';
 import { isOurs } from '../ours.ts';
 import { ClaimInHand, type StampedRevision } from './claim-in-hand.ts';
 import type { ClaimWriter } from './claim-writer.ts';
+import { progress } from './events.ts';
 import { deadlineNow, endOf, leftOf } from './liveness.ts';
 import type { LostNode } from './lost-node.ts';
 import type { NodeClaimMetrics } from './metrics.ts';
@@ -84,7 +85,7 @@ export class NodeClaimController implements Reconciler {
     const outcome = this.#judge(hand, await this.#goOn(hand, signal));
     if (outcome.kind === 'end') return this.#end(hand, outcome.end);
     this.#tell(hand, outcome);
-    await this.#writer.status(hand);
+    await this.#writeStatus(hand);
     if (outcome.kind === 'done') this.#metrics.initialized(hand);
     return this.#next(hand, outcome);
   }
@@ -121,6 +122,13 @@ export class NodeClaimController implements Reconciler {
     });
   }
 
+  /** What came true is told only once it is written: a pass whose write is refused is run again. */
+  async #writeStatus(hand: ClaimInHand): Promise<void> {
+    const before = hand.claim.status?.conditions;
+    await this.#writer.status(hand);
+    for (const note of progress(before, hand)) this.#context.recorder.record(note);
+  }
+
   #next(hand: ClaimInHand, outcome: Outcome): Result {
     if (outcome.kind === 'again') return { requeueAfter: soon };
     if (outcome.kind !== 'wait') return {};
@@ -150,7 +158,7 @@ export class NodeClaimController implements Reconciler {
     const outcome = await runChain(this.#chains.termination, hand, signal);
     if (outcome.kind === 'done') return this.#release(hand);
     this.#tell(hand, outcome, 'FailedTermination');
-    await this.#writer.status(hand).catch(ignoreGone);
+    await this.#writeStatus(hand).catch(ignoreGone);
     const after = outcome.kind === 'wait' ? outcome.after : seconds(2);
     return after === undefined ? {} : { requeueAfter: after };
   }

@@ -53,7 +53,7 @@ export class Machines {
     const found = await this.#credentials.get(hand);
     if (found) return found;
     const { name } = hand.identity;
-    throw new PlatformUnauthorized(`the Secret with the token and key of machine ${name} is gone`);
+    throw new PlatformUnauthorized(`The Secret with the token and key of machine ${name} is gone`);
   }
 
   /** Where Kraftlet and the controller reach the platform. */
@@ -104,7 +104,7 @@ export class Machines {
     const address = addressType === 'Internal' ? instance?.privateAddress : instance?.publicAddress;
     if (address === undefined) {
       throw new PlatformUnavailable(
-        `instance ${instance?.id ?? ''} has no ${addressType.toLowerCase()} address`,
+        `Instance ${instance?.id ?? ''} has no ${addressType.toLowerCase()} address`,
       );
     }
     return address;

@@ -122,7 +122,7 @@ export class Instance implements Step {
     if (quotas) return quotas;
     throw new NodeClassError(
       { code: 'KPU203', condition: 'PlacementReady', reason: 'SizeNotSold' },
-      `size ${intent.instanceType} is not sold to node class ${nodeClass.nodeClass} any more`,
+      `Size ${intent.instanceType} is not sold to node class ${nodeClass.nodeClass} any more`,
     );
   }
 
