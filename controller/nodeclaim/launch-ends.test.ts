@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 
-import { CreateError, Unauthorized } from '#machine/errors.ts';
+import { CreateError, InsufficientCapacity, Unauthorized } from '#machine/errors.ts';
 import { nodePools } from '#schemas/karpenter/types.ts';
 import { controllerRevisions } from '#schemas/kubernetes/resource.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
@@ -148,4 +148,13 @@ test('a claim whose pool is gone gets no machine, since nobody knows its limits'
   await world.gone();
   expect(reasons()).toContain('NodePoolNotFound');
   expect(world.cloud.launches).toEqual([]);
+});
+
+test('a cloud that has room on paper only is not asked for ever', async () => {
+  const full = new InsufficientCapacity('no room', 'capacity');
+  world.cloud.launchFaults.push(...Array.from({ length: 5000 }, () => full));
+  await world.claim();
+  await world.gone();
+  expect(world.notes.at(-1)?.message).toMatch(/one candidate after the other was refused.*KPU320/);
+  expect(world.leaks()).toEqual(noLeaks);
 });

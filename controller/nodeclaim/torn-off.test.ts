@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 
 import { nodeClaims } from '#schemas/karpenter/types.ts';
 import { controllerRevisions, nodes } from '#schemas/kubernetes/resource.ts';
@@ -70,4 +70,12 @@ test('a Node whose finalizer was torn off takes its machine with it too', async 
   world.client.remove(nodes, { name: world.nodes[0]?.metadata.name ?? '' });
   await world.gone();
   expect(world.leaks()).toEqual(noLeaks);
+});
+
+test('a Node that only the cache has lost loses no machine', async () => {
+  await world.claim();
+  await world.initialized();
+  vi.spyOn(world.caches.nodes, 'get').mockReturnValue(undefined);
+  await world.pass();
+  expect(world.find()?.metadata.deletionTimestamp).toBeUndefined();
 });
