@@ -11,6 +11,7 @@ import type {
 } from '#schemas/kubernetes/core.ts';
 import { labels } from '#schemas/names.ts';
 import type { UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
+import type { UnikraftQuotaPolicy } from '#schemas/quotapolicy/types.ts';
 
 /** The local copies that all controllers share. Objects in them are read-only. */
 export interface Caches {
@@ -19,6 +20,8 @@ export interface Caches {
   readonly nodeClaims: Informer<NodeClaim>;
   readonly nodePools: Informer<NodePool>;
   readonly nodeClasses: Informer<UnikraftNodeClass>;
+  /** Empty where the CRD is not installed. */
+  readonly quotaPolicies: Informer<UnikraftQuotaPolicy>;
   readonly daemonSets: Informer<DaemonSet>;
   readonly podDisruptionBudgets: Informer<PodDisruptionBudget>;
   /** Those of the operator's namespace. */

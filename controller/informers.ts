@@ -1,3 +1,4 @@
+import { OptionalInformer } from '#kube/cache/optional-informer.ts';
 import { SharedInformer } from '#kube/cache/shared-informer.ts';
 import type { KubeClient } from '#kube/client/client.ts';
 import type { Logger } from '#kube/log.ts';
@@ -16,6 +17,7 @@ import {
 } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
 import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
+import { unikraftQuotaPolicies } from '#schemas/quotapolicy/types.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { addIndexes, type Caches } from './caches.ts';
@@ -35,11 +37,8 @@ interface Scope {
   readonly labelSelector?: string;
 }
 
-type Informers = { readonly [Name in keyof Caches]: SharedInformer<ItemOf<Caches[Name]>> };
-type ItemOf<I> = I extends { readonly resource: Resource<infer T> } ? T : never;
-
 /** The caches over a real API server, with their indexes; whoever makes them runs them. */
-export function informers(parts: InformerParts): Informers {
+export function informers(parts: InformerParts): Caches {
   const { client, clock, log, metrics, namespace } = parts;
   const informer = <T extends KubeObject>(resource: Resource<T>, scope: Scope = {}) =>
     new SharedInformer(client, resource, { clock, log, metrics, ...scope });
@@ -49,6 +48,7 @@ export function informers(parts: InformerParts): Informers {
     nodeClaims: informer(nodeClaims),
     nodePools: informer(nodePools),
     nodeClasses: informer(unikraftNodeClasses),
+    quotaPolicies: new OptionalInformer(informer(unikraftQuotaPolicies), parts),
     daemonSets: informer(daemonSets),
     podDisruptionBudgets: informer(podDisruptionBudgets),
     revisions: informer(controllerRevisions, { namespace }),

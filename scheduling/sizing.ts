@@ -119,12 +119,14 @@ function noOffering(large: readonly Size[]): Miss {
 function overLimit({ name, inSight }: Template, sold: readonly Size[], budget: Amounts): Miss {
   const smallest = sold.reduce((a, b) => (lacking(a.capacity, b.capacity) ? b : a));
   const resource = beyond(nodeOf(smallest), budget) ?? 'nodes';
-  const limits: ResourceList = inSight.pool.spec.limits ?? {};
-  const limit = limits[resource] ?? '0';
+  const own: ResourceList = inSight.pool.spec.limits ?? {};
+  const { amount: limit = own[resource] ?? '0', policy } =
+    inSight.limits?.find((one) => one.resource === resource) ?? {};
+  const owner = policy === undefined ? `NodePool ${name}` : `UnikraftQuotaPolicy ${policy}`;
   const asked = nodeOf(smallest).get(resource) ?? 0n;
   const left = budget.get(resource) ?? 0n;
   const message =
-    `limit ${resource} ${limit} of NodePool ${name} is reached: ` +
+    `limit ${resource} ${limit} of ${owner} is reached: ` +
     `${textOf(resource, Quantity.parse(limit).toMilli() - left)} in use, one more machine takes ${textOf(resource, asked)}`;
   return { reason: 'Limit', resource, message };
 }

@@ -2,6 +2,7 @@ import type { InstanceType } from '#schemas/instances/instance-type.ts';
 import type { NodePool, Requirement } from '#schemas/karpenter/types.ts';
 import type { DaemonSet, Pod, Taint } from '#schemas/kubernetes/core.ts';
 import type { ResourceList } from '#schemas/kubernetes/meta.ts';
+import type { Limit } from '#schemas/quotapolicy/ceilings.ts';
 
 /** A node that Pods may still go to: a Node that is there, or a claim on its way to one. */
 export interface NodeInSight {
@@ -26,6 +27,8 @@ export interface PoolInSight {
   readonly instanceTypes: readonly InstanceType[];
   /** Limits less what is used and reserved; absent keys are unlimited. */
   readonly remaining: ResourceList;
+  /** What `remaining` is the rest of, and who says so; absent: the pool's own limits. */
+  readonly limits?: readonly Limit[];
   /** What every Node of it is labelled with beside its template and its size: node class, region, Kraftlet's own. */
   readonly labels?: Readonly<Record<string, string>>;
 }

@@ -53,7 +53,7 @@ export class CapacityCheck {
   /** More than the pool has room for is told by its use; the machine is there, so its size stays what it was. */
   async #count({ identity, claim }: ClaimInHand, actual: ResourceList): Promise<void> {
     const pool = this.#context.caches.nodePools.get(identity.nodePool ?? '');
-    if (pool) await this.#reservations.reserve(pool, claim, actual);
+    await this.#reservations.reserve(pool, claim, actual);
   }
 
   /** The list is written whole, so the resourceVersion keeps two claims from losing each other's lesson. */

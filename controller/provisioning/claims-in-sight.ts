@@ -1,14 +1,11 @@
-import type { NodeClaim, NodePool } from '#schemas/karpenter/types.ts';
-import type { Live, ResourceList } from '#schemas/kubernetes/meta.ts';
-import { labels } from '#schemas/names.ts';
-import { subtractResources } from '#schemas/quantity/resources.ts';
+import type { NodeClaim } from '#schemas/karpenter/types.ts';
+import type { Live } from '#schemas/kubernetes/meta.ts';
 import { seconds } from '#schemas/time/clock.ts';
 
-import { by } from '../caches.ts';
 import type { Offer } from '../catalog.ts';
 import type { Context } from '../context.ts';
 import { isOurs } from '../ours.ts';
-import type { Reservations } from '../reservations/reservations.ts';
+import type { Promised, Reservations } from '../reservations/reservations.ts';
 import { smallestOf } from './in-flight.ts';
 
 /** Longer than any cache lags behind a write; one that is missing after that was deleted before the cache saw it. */
@@ -48,32 +45,14 @@ export class ClaimsInSight {
     return this.#context.caches.nodeClaims.get(name) ?? this.#made.get(name)?.claim;
   }
 
-  /** A pool's limits less what its claims hold, and less what those will hold that have not reserved it yet. */
-  remaining(
-    pool: Live<NodePool>,
-    reservations: Reservations,
-    offer: Offer | undefined,
-  ): ResourceList {
-    const name = pool.metadata.name;
-    const left = reservations.remaining(pool);
-    const promised = this.#of(name)
-      .filter(
-        ({ metadata }) => !metadata.deletionTimestamp && !reservations.holds(name, metadata.uid),
-      )
-      .map((claim) => ({ ...smallestOf(claim, offer), nodes: '1' }))
-      .reduce(subtractResources, left);
-    return Object.fromEntries(
-      Object.keys(left).map((resource) => [resource, promised[resource] ?? '0']),
-    );
-  }
-
-  #of(pool: string): Live<NodeClaim>[] {
-    const cached = this.#context.caches.nodeClaims.by(by.nodePool, pool).filter(isOurs);
-    const unseen = [...this.#made.values()].filter(
-      ({ claim }) =>
-        claim.metadata.labels?.[labels.nodePool] === pool &&
-        !this.#context.caches.nodeClaims.get(claim.metadata.name),
-    );
-    return [...cached, ...unseen.map(({ claim }) => claim)];
+  /** Claims that will take room soon and have not, with the least that each can take. */
+  promised(reservations: Reservations, offers: ReadonlyMap<string, Offer>): Promised[] {
+    return this.list()
+      .filter((claim) => !claim.metadata.deletionTimestamp && !reservations.holds(claim))
+      .map((claim) => {
+        const offer = offers.get(claim.spec.nodeClassRef.name);
+        const cap = reservations.ceilings.capOf(reservations.ceilings.membershipOf(claim));
+        return { claim, resources: smallestOf(claim, offer, cap) };
+      });
   }
 }

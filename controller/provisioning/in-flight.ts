@@ -3,6 +3,7 @@ import type { Taint } from '#schemas/kubernetes/core.ts';
 import type { ResourceList } from '#schemas/kubernetes/meta.ts';
 import { labels, taints } from '#schemas/names.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
+import { cappedCapacity, type MachineCap } from '#schemas/quotapolicy/ceilings.ts';
 
 import type { Offer } from '../catalog.ts';
 
@@ -28,11 +29,20 @@ export function isEphemeral(taint: Taint, claim: NodeClaim): boolean {
 /**
  * What a claim's machine has at least, before it is launched: the least of each resource over the sizes that it may
  * still get; nothing but its own requests when none of them is on offer now.
+ *
+ * @param cap  the most that policies allow such a machine
  */
-export function smallestOf(claim: NodeClaim, offer: Offer | undefined): ResourceList {
+export function smallestOf(
+  claim: NodeClaim,
+  offer: Offer | undefined,
+  cap: MachineCap = {},
+): ResourceList {
   const names = sizeNames(claim);
   const sizes = (offer?.instanceTypes ?? []).filter(({ name }) => names.includes(name));
-  const [first, ...rest] = sizes.map(({ capacity }) => capacity);
+  const [first, ...rest] = sizes.flatMap(({ capacity }) => {
+    const under = cappedCapacity(capacity, cap);
+    return under ? [under] : [];
+  });
   return first ? rest.reduce(least, first) : (claim.spec.resources?.requests ?? {});
 }
 

@@ -6,6 +6,8 @@ export interface LimitState {
   readonly resource: string;
   readonly limit: string;
   readonly use: string;
+  /** The UnikraftQuotaPolicy whose ceiling it is; absent: a limit of the pool's own. */
+  readonly policy?: string;
 }
 
 /**
@@ -28,7 +30,7 @@ export class LimitStates {
     this.#states.set(pool, state);
     if (isKnown && textOf(before) === textOf(state)) return false;
     this.#listeners.forEach((listener) => listener(pool));
-    return state !== undefined && before?.resource !== state.resource;
+    return state !== undefined && ownerOf(before) !== ownerOf(state);
   }
 
   forget(pool: string): void {
@@ -44,8 +46,8 @@ export class LimitStates {
   readonly conditionsOf = (pool: NodePool): readonly ConditionChange[] => {
     const name = pool.metadata?.name ?? '';
     const hadOne = pool.status?.conditions?.some(({ type }) => type === 'LimitReached') === true;
-    if (!this.#states.has(name) || (!pool.spec.limits && !hadOne)) return [];
     const state = this.#states.get(name);
+    if (!this.#states.has(name) || (!state && !pool.spec.limits && !hadOne)) return [];
     if (!state) {
       return [{ type: 'LimitReached', status: 'False', reason: 'WithinLimits', message: '' }];
     }
@@ -55,10 +57,18 @@ export class LimitStates {
 }
 
 /** `limit cpu 32 of NodePool batch is reached, 30 in use`, with the code. */
-export function limitText(pool: string, { resource, limit, use }: LimitState): string {
-  return `limit ${resource} ${limit} of NodePool ${pool} is reached, ${use} in use (KPU340)`;
+export function limitText(pool: string, { resource, limit, use, policy }: LimitState): string {
+  const [owner, code] =
+    policy === undefined
+      ? [`NodePool ${pool}`, 'KPU340']
+      : [`UnikraftQuotaPolicy ${policy}`, 'KPU341'];
+  return `limit ${resource} ${limit} of ${owner} is reached, ${use} in use (${code})`;
 }
 
 function textOf(state: LimitState | undefined): string {
-  return state ? `${state.resource} ${state.limit} ${state.use}` : '';
+  return state ? `${ownerOf(state)} ${state.limit} ${state.use}` : '';
+}
+
+function ownerOf(state: LimitState | undefined): string | undefined {
+  return state && `${state.resource} ${state.policy ?? ''}`;
 }

@@ -2,8 +2,9 @@ import type { Plan, PoolInSight } from '#scheduling/solver.ts';
 import type { NodePool } from '#schemas/karpenter/types.ts';
 import type { Live, ResourceList } from '#schemas/kubernetes/meta.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
-import { addResources, subtractResources } from '#schemas/quantity/resources.ts';
 
+import { usedBy, type Bound, type Entry } from '../reservations/ledger.ts';
+import type { Room } from '../reservations/room.ts';
 import type { LimitState } from './limit-states.ts';
 
 type LimitsNow = readonly (readonly [Live<NodePool>, LimitState | undefined])[];
@@ -11,18 +12,26 @@ type LimitsNow = readonly (readonly [Live<NodePool>, LimitState | undefined])[];
 /**
  * For each pool, the limit that it is at: one that kept a Pod of this pass from a machine, or one with nothing left.
  * What this pass launches counts as used.
+ *
+ * @param roomOf  what the limits left to a pool before this pass
  */
-export function limitsNow(pools: readonly PoolInSight[], plan: Plan): LimitsNow {
+export function limitsNow(
+  pools: readonly PoolInSight[],
+  plan: Plan,
+  roomOf: (pool: string) => readonly Room[],
+): LimitsNow {
   const refused = refusedBy(plan);
+  const planned = plannedBy(plan, pools);
   return pools.map((inSight) => {
     const pool = inSight.pool as Live<NodePool>;
     const { name } = pool.metadata;
-    const left = subtractResources(inSight.remaining, plannedFor(name, plan));
-    const resource = refused.get(name) ?? spentOf(left, inSight);
-    const limit = resource === undefined ? undefined : pool.spec.limits?.[resource];
-    if (resource === undefined || limit === undefined) return [pool, undefined];
-    const use = Quantity.parse(limit).sub(Quantity.parse(left[resource] ?? '0'));
-    return [pool, { resource, limit, use: use.toString() }];
+    const states = roomOf(name).map(({ bound, left }) => {
+      const use = planned.filter((entry) => isUnder(bound, entry, name));
+      return stateOf(bound, left, usedBy(use));
+    });
+    const resource = refused.get(name);
+    const found = states.find((state) => (resource ? state.resource === resource : isSpent(state)));
+    return [pool, found];
   });
 }
 
@@ -34,16 +43,34 @@ function refusedBy({ unschedulable }: Plan): Map<string, string> {
   return refused;
 }
 
-function plannedFor(pool: string, { claims }: Plan): ResourceList {
-  const own = claims.filter(({ nodePool }) => nodePool === pool);
-  return addResources(
-    ...own.map(({ instanceTypes }) => ({ ...instanceTypes[0]?.capacity, nodes: '1' })),
+/** As the ledgers will have them, with the cheapest size of each. */
+function plannedBy({ claims }: Plan, pools: readonly PoolInSight[]): Entry[] {
+  const classes = new Map(
+    pools.map(({ pool }) => [pool.metadata?.name, pool.spec.template.spec.nodeClassRef.name]),
   );
+  return claims.map(({ nodePool, instanceTypes }) => ({
+    claim: '',
+    resources: { ...instanceTypes[0]?.capacity, nodes: '1' },
+    pool: nodePool,
+    nodeClass: classes.get(nodePool) ?? '',
+  }));
 }
 
-/** Only what has a limit can be spent. */
-function spentOf(left: ResourceList, { remaining }: PoolInSight): string | undefined {
-  return Object.keys(remaining).find(
-    (resource) => Quantity.parse(left[resource] ?? '0').compareTo(Quantity.zero) <= 0,
-  );
+/** A limit without `covers` is the pool's alone. */
+function isUnder({ covers }: Bound, entry: Entry, pool: string): boolean {
+  return covers ? covers(entry) : entry.pool === pool;
+}
+
+function stateOf(
+  { resource, amount, policy }: Bound,
+  left: string,
+  planned: ResourceList,
+): LimitState {
+  const rest = Quantity.parse(left).sub(Quantity.parse(planned[resource] ?? '0'));
+  const use = Quantity.parse(amount).sub(rest).toString();
+  return { resource, limit: amount, use, ...(policy !== undefined && { policy }) };
+}
+
+function isSpent({ limit, use }: LimitState): boolean {
+  return Quantity.parse(use).compareTo(Quantity.parse(limit)) >= 0;
 }

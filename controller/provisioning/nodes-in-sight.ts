@@ -24,6 +24,7 @@ import { by } from '../caches.ts';
 import type { Offer } from '../catalog.ts';
 import type { Context } from '../context.ts';
 import { isOurNode } from '../ours.ts';
+import { Ceilings } from '../quotas/ceilings.ts';
 import { isEphemeral, smallestOf, withoutZeros } from './in-flight.ts';
 import type { Nominations } from './nominations.ts';
 import { nodeLabels } from './pools-in-sight.ts';
@@ -34,12 +35,14 @@ type Offers = ReadonlyMap<string, Offer>;
 export class NodesInSight {
   readonly #context: Context;
   readonly #nominations: Nominations;
+  readonly #ceilings: Ceilings;
   /** Requests of Pods as they are in the cache, where an object never changes. */
   readonly #requests = new WeakMap<Pod, Amounts>();
 
   constructor(context: Context, nominations: Nominations) {
     this.#context = context;
     this.#nominations = nominations;
+    this.#ceilings = new Ceilings(context.caches);
   }
 
   /** @param claims all claims of ours, those included that the cache does not show yet */
@@ -95,7 +98,7 @@ export class NodesInSight {
     const known = { ...nodeLabels(spec.nodeClassRef.name, offer), ...metadata.labels };
     const { requirements } = spec;
     const all = [taints.kraftlet, ...(spec.taints ?? [])];
-    const allocatable = status?.allocatable ?? status?.capacity ?? smallestOf(claim, offer);
+    const allocatable = status?.allocatable ?? status?.capacity ?? this.#least(claim, offer);
     const offered = intersect(fromSelector(requirements), fromLabels(known));
     const room = this.#room(offered, all, undefined, claim);
     return {
@@ -107,6 +110,10 @@ export class NodesInSight {
       requirements,
       ...room,
     };
+  }
+
+  #least(claim: Live<NodeClaim>, offer: Offer | undefined): ResourceList {
+    return smallestOf(claim, offer, this.#ceilings.capOf(this.#ceilings.membershipOf(claim)));
   }
 
   /** What Pods take: bound ones, planned ones, and those of DaemonSets that are still to come. */

@@ -1,7 +1,7 @@
 import { getCondition } from '#kube/conditions.ts';
 import type { PoolInSight } from '#scheduling/solver.ts';
 import type { NodePool } from '#schemas/karpenter/types.ts';
-import type { Condition, Live, ResourceList } from '#schemas/kubernetes/meta.ts';
+import type { Condition, Live } from '#schemas/kubernetes/meta.ts';
 import { labels } from '#schemas/names.ts';
 
 import type { Catalog, Offer } from '../catalog.ts';
@@ -34,16 +34,15 @@ export function nodeLabels(nodeClass: string, offer: Offer | undefined): Record<
   };
 }
 
-/**
- * Pools of ours that may launch now: ready as their present generation was judged, not going, not static.
- *
- * @param remaining  a pool's limits less what is used or promised
- */
+/** What a pool may still have: its sizes under what policies allow, and its limits less what is used or promised. */
+export type Share = Pick<PoolInSight, 'instanceTypes' | 'remaining' | 'limits'>;
+
+/** Pools of ours that may launch now: ready as their present generation was judged, not going, not static. */
 export async function supplyOf(
   { caches, log }: Context,
   catalog: Catalog,
   signal: AbortSignal,
-  remaining: (pool: Live<NodePool>, offer: Offer) => ResourceList,
+  shareOf: (pool: Live<NodePool>, offer: Offer, offers: Supply['offers']) => Share,
 ): Promise<Supply> {
   const ours = caches.nodePools.list().filter(isOurs);
   const classes = new Set(ours.map(classOf));
@@ -69,8 +68,7 @@ export async function supplyOf(
         ? [
             {
               pool,
-              instanceTypes: offer.instanceTypes,
-              remaining: remaining(pool, offer),
+              ...shareOf(pool, offer, offers),
               labels: nodeLabels(classOf(pool), offer),
             },
           ]

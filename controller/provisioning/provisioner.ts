@@ -33,6 +33,7 @@ import { rejectFirst } from './parallel.ts';
 import { PlanUpkeep } from './plan-upkeep.ts';
 import { supplyOf, type Supply } from './pools-in-sight.ts';
 import { isAimed, isProvisionable } from './provisionable.ts';
+import { RoomInSight } from './room-in-sight.ts';
 import { subscribeTriggers } from './triggers.ts';
 
 export interface ProvisionerParts {
@@ -105,12 +106,14 @@ export class Provisioner implements Runnable {
   async #pass(signal: AbortSignal): Promise<void> {
     const { nominations, reservations, catalog } = this.#parts;
     await this.#upkeep.run();
-    const supply = await supplyOf(this.#context, catalog, signal, (pool, offer) =>
-      this.#claims.remaining(pool, reservations, offer),
+    const room = new RoomInSight(this.#claims, reservations);
+    const supply = await supplyOf(this.#context, catalog, signal, (...asked) =>
+      room.share(...asked),
     );
     const problem = this.#problem(supply);
     const plan = this.#solve(problem);
     this.#tell(plan, problem, supply);
+    this.#tellLimits(limitsNow(supply.pools, plan, (pool) => room.of(pool)));
     for (const [pod, claim] of onTheWay(plan, problem.nodes)) nominations.plan(claim, [pod]);
     signal.throwIfAborted();
     await this.#carryOut(plan);
@@ -159,7 +162,10 @@ export class Provisioner implements Runnable {
     this.#metrics.decided(plan, pods);
     this.#events.placed(plan, pods);
     this.#events.refused(plan, this.#ofOurs(pods), supply.skipped);
-    for (const [pool, state] of limitsNow(supply.pools, plan)) {
+  }
+
+  #tellLimits(limits: ReturnType<typeof limitsNow>): void {
+    for (const [pool, state] of limits) {
       const isNew = this.#parts.limits.set(pool.metadata.name, state);
       if (isNew && state) this.#events.limitReached(pool, state);
     }

@@ -48,6 +48,12 @@ export function subscribeTriggers(
           target.trigger('class');
       },
     }),
+    caches.quotaPolicies.subscribe({
+      update: (policy, old) => {
+        if (policy.metadata.generation !== old.metadata.generation) target.trigger('quota');
+      },
+      delete: () => target.trigger('quota'),
+    }),
     reservations.subscribe(() => target.trigger('room')),
   ];
   signal.addEventListener('abort', () => stops.forEach((stop) => stop()), { once: true });

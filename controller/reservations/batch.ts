@@ -1,12 +1,10 @@
-import type { NodePool } from '#schemas/karpenter/types.ts';
+import { judge, type Bound, type Entry, type Ledger, type Verdict } from './ledger.ts';
 
-import { judge, type Entry, type Ledger, type Verdict } from './ledger.ts';
-
-/** One thing asked of a pool's ledger. */
+/** One thing asked of a ledger. */
 export type Ask =
   | {
       readonly kind: 'reserve';
-      readonly pool: NodePool;
+      readonly bounds: readonly Bound[];
       readonly uid: string;
       readonly entry: Entry;
     }
@@ -41,7 +39,7 @@ function come(ledger: Map<string, Entry>, ask: Ask): Verdict {
     for (const [uid, entry] of ask.held) if (!ledger.has(uid)) ledger.set(uid, entry);
   }
   if (ask.kind !== 'reserve') return { granted: true };
-  const verdict = judge(ledger, ask.pool.spec.limits, ask.uid, ask.entry.resources);
+  const verdict = judge(ledger, ask.bounds, ask.uid, ask.entry.resources);
   if (verdict.granted) ledger.set(ask.uid, ask.entry);
   return verdict;
 }

@@ -1,5 +1,5 @@
 /**
- * Who holds how much of one pool, and whether more may be held. Pure.
+ * Who holds how much of one scope (a pool, or all of the cluster), and whether more may be held. Pure.
  *
  * In the cluster a ledger is the data of one ConfigMap: claim UID → JSON of {@link Entry}.
  */
@@ -9,12 +9,21 @@ import type { Live, ResourceList } from '#schemas/kubernetes/meta.ts';
 import { annotations } from '#schemas/names.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 import { addResources } from '#schemas/quantity/resources.ts';
+import type { Limit } from '#schemas/quotapolicy/ceilings.ts';
 
 export interface Entry {
   /** Name of the claim, for people who read the ConfigMap. */
   readonly claim: string;
   /** What its machine takes of the limits, `nodes: 1` included. */
   readonly resources: ResourceList;
+  /** Where the machine belongs; only in the ledger of the cluster, whose limits cover some and not others. */
+  readonly pool?: string;
+  readonly nodeClass?: string;
+}
+
+/** A limit on the sum of the entries that it covers; absent: of all. */
+export interface Bound extends Limit {
+  readonly covers?: (entry: Entry) => boolean;
 }
 
 /** By claim UID. */
@@ -29,6 +38,8 @@ export interface Denied {
   readonly granted: false;
   readonly resource: string;
   readonly limit: string;
+  /** The UnikraftQuotaPolicy whose ceiling it is; absent: a limit of the pool itself. */
+  readonly policy?: string;
   /** What all other claims hold. */
   readonly use: string;
   readonly asked: string;
@@ -44,22 +55,23 @@ export type Verdict = Granted | Denied;
  */
 export function judge(
   ledger: Ledger,
-  limits: Readonly<ResourceList> | undefined,
+  bounds: readonly Bound[],
   uid: string,
   resources: Readonly<ResourceList>,
 ): Verdict {
   const held = ledger.get(uid)?.resources ?? {};
-  const others = usedBy([...ledger].filter(([holder]) => holder !== uid).map(([, entry]) => entry));
-  for (const [resource, text] of Object.entries(limits ?? {})) {
-    const [limit, asked, use] = [
-      Quantity.parse(text),
-      amount(resources, resource),
-      amount(others, resource),
-    ];
-    const isMore = asked.compareTo(amount(held, resource)) > 0;
-    if (isMore && use.add(asked).compareTo(limit) > 0) {
+  const others = [...ledger].filter(([holder]) => holder !== uid).map(([, entry]) => entry);
+  const used = new Map<Bound['covers'], ResourceList>();
+  for (const { resource, amount: text, policy, covers } of bounds) {
+    const asked = amount(resources, resource);
+    const limit = Quantity.parse(text);
+    if (asked.compareTo(amount(held, resource)) <= 0) continue;
+    const all = used.get(covers) ?? usedBy(covers ? others.filter(covers) : others);
+    used.set(covers, all); // limits of one policy cover the same machines
+    const use = amount(all, resource);
+    if (use.add(asked).compareTo(limit) > 0) {
       const amounts = { limit: limit.toString(), use: use.toString(), asked: asked.toString() };
-      return { granted: false, resource, ...amounts };
+      return { granted: false, resource, ...amounts, ...(policy !== undefined && { policy }) };
     }
   }
   return { granted: true };
@@ -78,9 +90,14 @@ export function readLedger({ data = {} }: ConfigMap): Ledger | undefined {
 }
 
 /** An entry with canonical quantities in the order of their names, `nodes: 1` among them. */
-export function entryOf(claim: string, resources: Readonly<ResourceList>): Entry {
+export function entryOf(
+  claim: string,
+  resources: Readonly<ResourceList>,
+  belongs: Pick<Entry, 'pool' | 'nodeClass'> = {},
+): Entry {
   const size = Object.entries(addResources({ ...resources, nodes: '1' }));
-  return { claim, resources: Object.fromEntries(size.toSorted(([a], [b]) => (a < b ? -1 : 1))) };
+  const resourcesInOrder = Object.fromEntries(size.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return { claim, resources: resourcesInOrder, ...belongs };
 }
 
 /** Ordered by UID, so that the same ledger is always the same object. */
@@ -93,11 +110,15 @@ export function writeLedger(ledger: Ledger): Record<string, string> {
  * What claims that may have a machine hold. A claim may have one from the moment its launch intent is written; one
  * without an intent has reserved nothing yet, or will do so again.
  */
-export function ledgerOf(claims: readonly Live<NodeClaim>[]): Ledger {
+export function ledgerOf(
+  claims: readonly Live<NodeClaim>[],
+  belongs: (claim: NodeClaim) => Pick<Entry, 'pool' | 'nodeClass'> = () => ({}),
+): Ledger {
   return new Map(
-    claims.filter(mayHaveMachine).map(({ metadata, spec, status }) => {
+    claims.filter(mayHaveMachine).map((claim) => {
+      const { metadata, spec, status } = claim;
       const size = status?.capacity ?? spec.resources?.requests ?? {};
-      return [metadata.uid, entryOf(metadata.name, size)];
+      return [metadata.uid, entryOf(metadata.name, size, belongs(claim))];
     }),
   );
 }
@@ -118,7 +139,13 @@ function readEntry(text: string): Entry | undefined {
     const entry = JSON.parse(text) as Partial<Entry> | null;
     if (typeof entry?.claim !== 'string' || typeof entry.resources !== 'object') return undefined;
     Object.values(entry.resources).forEach((value) => Quantity.parse(value));
-    return { claim: entry.claim, resources: entry.resources };
+    const { claim, resources, pool, nodeClass } = entry;
+    return {
+      claim,
+      resources,
+      ...(typeof pool === 'string' && { pool }),
+      ...(typeof nodeClass === 'string' && { nodeClass }),
+    };
   } catch {
     return undefined;
   }

@@ -11,6 +11,7 @@ import { memoryContext } from '../testing/context.ts';
 import { unavailable } from '../testing/refusals.ts';
 import { configMapName } from './names.ts';
 import { Reservations } from './reservations.ts';
+import { leftOf } from './room.ts';
 
 const nodeClassRef = { group, kind: nodeClassKind, name: 'default' };
 const signal = new AbortController().signal;
@@ -57,7 +58,7 @@ describe('room in a pool', () => {
       asked: '3',
     });
     expect(reservations.used('batch')).toEqual({ cpu: '6', memory: '8Gi', nodes: '1' });
-    expect(reservations.remaining(pool)).toEqual({ cpu: '2', nodes: '9' });
+    expect(leftOf(reservations.room(pool))).toEqual({ cpu: '2', nodes: '9' });
   });
 
   test('asking again changes nothing and writes nothing, another size replaces the first', async () => {
@@ -84,7 +85,7 @@ describe('room in a pool', () => {
     const lowered = seedPool('batch', { cpu: '4' });
 
     expect(await reservations.reserve(lowered, claim, { cpu: '6' })).toEqual({ granted: true });
-    expect(reservations.remaining(lowered)).toEqual({ cpu: '-2' });
+    expect(leftOf(reservations.room(lowered))).toEqual({ cpu: '-2' });
   });
 
   test('comes back with a release, and without limits everything fits', async () => {
@@ -123,7 +124,7 @@ describe('many at once', () => {
     const fresh = await started();
     world.caches.reservations.catchUp();
     expect(fits(fresh.used('batch'), { cpu: '64', nodes: '40' })).toBe(true);
-    expect(fresh.remaining(pool)['cpu']).toBe('0');
+    expect(leftOf(fresh.room(pool))['cpu']).toBe('0');
     expect(world.client.writes.length).toBeLessThan(10);
   });
 

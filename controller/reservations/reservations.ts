@@ -1,63 +1,48 @@
 /**
- * Nobody launches without room: every machine's share of its pool's limits is written down before the cloud is
- * called, in one ConfigMap per pool, so that neither races, restarts nor an old leader that thaws exceed a limit.
+ * Nobody launches without room: every machine's share of its pool's limits, and of what quota policies allow all
+ * together, is written down before the cloud is called, so that neither races, restarts nor an old leader that thaws
+ * exceed any of it.
  *
- * Each write carries the resourceVersion it was decided on; each answer without a write rests on a read of its own.
- * Asks that come while a write is under way share the next one.
+ * There is one ledger per pool and one for the whole cluster. A claim asks its pool's first and the cluster's then,
+ * and is launched only when both have granted; between the two it has no machine. One that the second denies is
+ * deleted, and takes what the first granted with it: room is given back by the end of a claim and by nothing else, so
+ * that two asks for the same claim never undo each other. A crash in between leaves an entry of a claim that exists and
+ * asks again, or of one that is gone, which {@link Reservations.rebuild} removes.
  */
 import { once } from 'node:events';
 
-import { isAlreadyExists, isConflict, isNotFound } from '#kube/client/errors.ts';
 import { defaultBackOff, waitAfter } from '#kube/runtime/back-off.ts';
 import type { Runnable } from '#kube/runtime/reconciler.ts';
-import { nodeClaims, type NodeClaim, type NodePool } from '#schemas/karpenter/types.ts';
-import type { ConfigMap } from '#schemas/kubernetes/core.ts';
+import type { NodeClaim, NodePool } from '#schemas/karpenter/types.ts';
 import type { Live, ResourceList } from '#schemas/kubernetes/meta.ts';
-import { configMaps } from '#schemas/kubernetes/resource.ts';
-import { labels } from '#schemas/names.ts';
-import { subtractResources } from '#schemas/quantity/resources.ts';
+import type { UnikraftQuotaPolicy } from '#schemas/quotapolicy/types.ts';
 
 import type { Context } from '../context.ts';
-import { isOurs } from '../ours.ts';
-import { settle, type Ask, type Outcome } from './batch.ts';
-import {
-  entryOf,
-  ledgerOf,
-  readLedger,
-  usedBy,
-  writeLedger,
-  type Ledger,
-  type Verdict,
-} from './ledger.ts';
-import { configMapName, poolAnnotation, poolToken, reservationsLabel } from './names.ts';
+import { Ceilings } from '../quotas/ceilings.ts';
+import type { Ask } from './batch.ts';
+import { entryOf, usedBy, type Bound, type Entry, type Verdict } from './ledger.ts';
+import { belongingOf, heldIn, Ledgers, poolOfClaim } from './ledgers.ts';
+import { wholeCluster } from './names.ts';
+import { least, roomIn, type Room } from './room.ts';
 
 export type { Verdict } from './ledger.ts';
 
-/** A ledger with the ConfigMap that it was read from; undefined while there is none. */
-interface Page {
-  readonly ledger: Ledger;
-  readonly configMap: Live<ConfigMap> | undefined;
+/** Claims that have not taken their room yet, with the size that they will ask for at least. */
+export interface Promised {
+  readonly claim: Live<NodeClaim>;
+  readonly resources: ResourceList;
 }
-
-interface Waiting {
-  readonly ask: Ask;
-  readonly resolve: (verdict: Verdict) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** Others write the same ConfigMap only while two leaders overlap, so this many conflicts in a row mean trouble. */
-const attempts = 50;
 
 export class Reservations implements Runnable {
   readonly name = 'reservations';
+  readonly ceilings: Ceilings;
   readonly #context: Context;
-  /** The last page of each pool that was read or written here. */
-  readonly #pages = new Map<string, Page>();
-  readonly #queues = new Map<string, Waiting[]>();
-  readonly #listeners = new Set<(pool: string) => void>();
+  readonly #ledgers: Ledgers;
 
   constructor(context: Context) {
     this.#context = context;
+    this.#ledgers = new Ledgers(context);
+    this.ceilings = new Ceilings(context.caches);
   }
 
   /** Makes the ledgers right once, and keeps them so while it leads. */
@@ -80,50 +65,76 @@ export class Reservations implements Runnable {
   }
 
   /**
-   * Takes room for one claim's machine, or says which limit has none. Asking again changes nothing; asking with
-   * other resources changes the size, which may be denied while the old size is kept.
+   * Takes room for one claim's machine in its pool and in the cluster, or says which limit has none. Asking again
+   * changes nothing; asking with other resources changes the size, which may be denied while the old size is kept.
    *
+   * @param pool  undefined for a claim without one, which only counts in the cluster
    * @param resources what the machine takes of the limits; `nodes: 1` is added
-   * @throws ApiError, ConnectionError, InvalidQuantity (a limit that is none): nothing is granted then
+   * @throws ApiError, ConnectionError, InvalidQuantity (a limit that is none): nothing may be launched then
    */
-  async reserve(pool: NodePool, claim: Live<NodeClaim>, resources: ResourceList): Promise<Verdict> {
-    const entry = entryOf(claim.metadata.name, resources);
-    return this.#ask(pool.metadata?.name ?? '', {
-      kind: 'reserve',
-      pool,
-      uid: claim.metadata.uid,
-      entry,
-    });
+  async reserve(
+    pool: NodePool | undefined,
+    claim: Live<NodeClaim>,
+    resources: ResourceList,
+  ): Promise<Verdict> {
+    const { name, uid } = claim.metadata;
+    const entry = entryOf(name, resources);
+    if (pool) {
+      const bounds = this.ceilings.limitsOf(pool);
+      const verdict = await this.#reserve(pool.metadata?.name ?? '', { uid, entry, bounds });
+      if (!verdict.granted) return verdict;
+    }
+    const belonging = { ...belongingOf(claim), ...(pool && { pool: pool.metadata?.name ?? '' }) };
+    const of = this.ceilings.membership(belonging.pool, claim.spec.nodeClassRef.name, pool);
+    const bounds = this.ceilings.totalsOf(of);
+    return this.#reserve(wholeCluster, { uid, entry: { ...entry, ...belonging }, bounds });
   }
 
   /** Gives the room back, once the machine is proven gone. Unknown claims are fine. */
-  async release(pool: string, claimUid: string): Promise<void> {
-    await this.#ask(pool, { kind: 'release', uid: claimUid });
+  async release(pool: string | undefined, claimUid: string): Promise<void> {
+    const ask = { kind: 'release', uid: claimUid } as const;
+    await this.#ledgers.ask(wholeCluster, ask);
+    if (pool !== undefined) await this.#ledgers.ask(pool, ask);
   }
 
   /** What all claims of the pool hold, by resource, `nodes` included. */
   used(pool: string): ResourceList {
-    return usedBy(this.#ledger(pool).values());
+    return usedBy(this.#ledgers.get(pool).values());
   }
 
-  /** Limits less use; negative above a lowered limit. A resource without limit is not there. */
-  remaining(pool: NodePool): ResourceList {
-    const limits = pool.spec.limits ?? {};
-    const left = subtractResources(limits, this.used(pool.metadata?.name ?? ''));
-    return Object.fromEntries(
-      Object.entries(left).filter(([resource]) => Object.hasOwn(limits, resource)),
-    );
+  /** What all claims hold that a policy means. */
+  usedUnder(policy: UnikraftQuotaPolicy): ResourceList {
+    const all = [...this.#ledgers.get(wholeCluster).values()];
+    const [bound] = this.ceilings.totalsIn(policy);
+    return usedBy(bound?.covers ? all.filter(bound.covers) : []);
   }
 
-  /** Whether the claim holds a reservation, as far as is known here. */
-  holds(pool: string, claimUid: string): boolean {
-    return this.#ledger(pool).has(claimUid);
+  /**
+   * What is left to a pool of each resource that has a limit, be it the pool's own or a policy's, and which limit
+   * that is; negative above a lowered one.
+   *
+   * @param promised  claims that will take of it soon
+   */
+  room(pool: NodePool, promised: readonly Promised[] = []): Room[] {
+    const name = pool.metadata?.name ?? '';
+    const of = this.ceilings.membership(name, pool.spec.template.spec.nodeClassRef.name, pool);
+    const inPool = promised.filter(({ claim }) => poolOfClaim(claim) === name);
+    return least([
+      ...roomIn(this.ceilings.limitsOf(pool), this.#withPromised(name, inPool)),
+      ...roomIn(this.ceilings.totalsOf(of), this.#withPromised(wholeCluster, promised)),
+    ]);
+  }
+
+  /** Whether the claim holds all of its room, as far as is known here. */
+  holds(claim: Live<NodeClaim>): boolean {
+    const pool = poolOfClaim(claim);
+    const scopes = pool === undefined ? [wholeCluster] : [pool, wholeCluster];
+    return scopes.every((scope) => this.#ledgers.get(scope).has(claim.metadata.uid));
   }
 
   /** Tells each change of a pool's use. */
   subscribe(listener: (pool: string) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#ledgers.subscribe(listener);
   }
 
   /**
@@ -131,21 +142,15 @@ export class Reservations implements Runnable {
    * and a claim is written before its reservation, so a holder that is not listed is gone.
    */
   async rebuild(signal: AbortSignal): Promise<void> {
-    const { client, namespace } = this.#context;
-    const kept = await client.list(configMaps, {
-      namespace,
-      labelSelector: reservationsLabel,
-      signal,
-    });
-    const claims = await this.#claims(signal);
+    const holders = await this.#ledgers.holders(signal);
+    const claims = await this.#ledgers.claims(signal);
     const uids = new Set(claims.map(({ metadata }) => metadata.uid));
-    const holders = new Map(kept.items.map((each) => [poolOf(each), Object.keys(each.data ?? {})]));
-    const names = new Set([...holders.keys(), ...claims.map(poolOfClaim)]);
-    names.delete('');
-    const rebuilds = [...names].map(async (pool) => {
-      const gone = new Set((holders.get(pool) ?? []).filter((uid) => !uids.has(uid)));
-      const held = ledgerOf(claims.filter((claim) => poolOfClaim(claim) === pool));
-      await this.#ask(pool, { kind: 'rebuild', gone, held });
+    const pools = claims.flatMap((claim) => poolOfClaim(claim) ?? []);
+    const scopes = new Set([...holders.keys(), ...pools, ...(claims[0] ? [wholeCluster] : [])]);
+    scopes.delete('');
+    const rebuilds = [...scopes].map(async (scope) => {
+      const gone = new Set((holders.get(scope) ?? []).filter((uid) => !uids.has(uid)));
+      await this.#ledgers.ask(scope, { kind: 'rebuild', gone, held: heldIn(scope, claims) });
     });
     await Promise.all(rebuilds);
   }
@@ -154,171 +159,41 @@ export class Reservations implements Runnable {
   follow(signal: AbortSignal): void {
     const { nodeClaims: claims, nodePools } = this.#context.caches;
     const ended = (claim: Live<NodeClaim>): void => {
-      const [pool, { uid }] = [poolOfClaim(claim), claim.metadata];
-      if (this.holds(pool, uid)) this.#unattended(pool, { kind: 'release', uid });
+      const { uid } = claim.metadata;
+      for (const scope of [poolOfClaim(claim) ?? '', wholeCluster]) {
+        if (this.#ledgers.get(scope).has(uid)) this.#unattended(scope, { kind: 'release', uid });
+      }
     };
     const poolEnded = ({ metadata: { name } }: Live<NodePool>): void => {
-      if (this.#pages.has(name) || this.#cached(name)) this.#unattended(name, { kind: 'tidy' });
+      if (this.#ledgers.has(name)) this.#unattended(name, { kind: 'tidy' });
     };
     const stops = [claims.subscribe({ delete: ended }), nodePools.subscribe({ delete: poolEnded })];
     signal.addEventListener('abort', () => stops.forEach((stop) => stop()), { once: true });
   }
 
+  async #reserve(
+    scope: string,
+    ask: { readonly uid: string; readonly entry: Entry; readonly bounds: readonly Bound[] },
+  ): Promise<Verdict> {
+    return this.#ledgers.ask(scope, { kind: 'reserve', ...ask });
+  }
+
   /** An ask that nobody waits for; it comes again at the next start of a leader, should it fail. */
-  #unattended(pool: string, ask: Ask): void {
-    this.#ask(pool, ask).catch((error: unknown) => {
-      this.#context.log.warn({ pool, ask: ask.kind, err: error }, 'reservations were not updated');
+  #unattended(scope: string, ask: Ask): void {
+    this.#ledgers.ask(scope, ask).catch((error: unknown) => {
+      const facts = { scope, ask: ask.kind, err: error };
+      this.#context.log.warn(facts, 'reservations were not updated');
     });
   }
 
-  async #ask(pool: string, ask: Ask): Promise<Verdict> {
-    const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
-    const queue = this.#queues.get(pool);
-    const waiting = { ask, resolve, reject };
-    if (queue) queue.push(waiting);
-    else {
-      this.#queues.set(pool, [waiting]);
-      void this.#work(pool);
-    }
-    return promise;
+  #withPromised(scope: string, promised: readonly Promised[]): Entry[] {
+    const ledger = this.#ledgers.get(scope);
+    const coming = promised.filter(({ claim }) => !ledger.has(claim.metadata.uid));
+    return [
+      ...ledger.values(),
+      ...coming.map(({ claim, resources }) =>
+        entryOf(claim.metadata.name, resources, belongingOf(claim)),
+      ),
+    ];
   }
-
-  /** Settles a pool's asks in batches until none is left; it never rejects, each ask is told. */
-  async #work(pool: string): Promise<void> {
-    await Promise.resolve();
-    for (let batch = this.#next(pool); batch.length > 0; batch = this.#next(pool)) {
-      try {
-        // oxlint-disable-next-line no-await-in-loop -- one write after the other is the point
-        const { verdicts } = await this.#settle(
-          pool,
-          batch.map(({ ask }) => ask),
-        );
-        batch.forEach(({ resolve }, index) => resolve(verdicts[index] ?? { granted: true }));
-      } catch (error) {
-        this.#pages.delete(pool); // nobody knows whether the write happened
-        batch.forEach(({ reject }) => reject(error));
-      }
-    }
-  }
-
-  #next(pool: string): Waiting[] {
-    const batch = this.#queues.get(pool) ?? [];
-    if (batch.length > 0) this.#queues.set(pool, []);
-    else this.#queues.delete(pool);
-    return batch;
-  }
-
-  async #settle(pool: string, asks: readonly Ask[]): Promise<Outcome> {
-    const known = this.#pages.get(pool);
-    if (known) {
-      const outcome = settle(known.ledger, asks);
-      const isProven = outcome.changed && outcome.verdicts.every(({ granted }) => granted);
-      if (isProven && (await this.#write(pool, known, outcome.ledger))) return outcome;
-    }
-    for (let attempt = 1; attempt <= attempts; attempt++) {
-      // oxlint-disable-next-line no-await-in-loop -- each attempt decides on what the last one left
-      const page = await this.#read(pool);
-      const outcome = settle(page.ledger, asks);
-      // oxlint-disable-next-line no-await-in-loop
-      if (await this.#write(pool, page, outcome.ledger)) return outcome;
-    }
-    throw new Error(`reservations of NodePool ${pool}: ${attempts} conflicting writes in a row`);
-  }
-
-  /** From the API server. A ledger that is missing, or that someone spoilt, is what the claims say. */
-  async #read(pool: string): Promise<Page> {
-    const { client, namespace } = this.#context;
-    const configMap = await client
-      .get(configMaps, { namespace, name: configMapName(pool) })
-      .catch((error: unknown) => {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      });
-    const ledger = configMap && readLedger(configMap);
-    if (ledger) return { ledger, configMap };
-    if (configMap)
-      this.#context.log.warn(
-        { pool },
-        'reservations cannot be read and are rebuilt from the claims',
-      );
-    const claims = (await this.#claims()).filter((claim) => poolOfClaim(claim) === pool);
-    return { ledger: ledgerOf(claims), configMap };
-  }
-
-  /** Whether the ledger now reads so; false after a conflict. */
-  async #write(pool: string, { configMap }: Page, ledger: Ledger): Promise<boolean> {
-    const data = writeLedger(ledger);
-    const isGone = ledger.size === 0 && !this.#context.caches.nodePools.get(pool);
-    try {
-      const after = isGone ? await this.#delete(configMap) : await this.#put(pool, configMap, data);
-      this.#pages.set(pool, { ledger, configMap: after });
-      if (isGone) this.#pages.delete(pool);
-    } catch (error) {
-      if (isOutdated(error)) return false;
-      throw error;
-    }
-    if (!isSame(configMap, data)) this.#listeners.forEach((listener) => listener(pool));
-    return true;
-  }
-
-  async #delete(configMap: Live<ConfigMap> | undefined): Promise<undefined> {
-    if (!configMap) return;
-    const { name, uid, resourceVersion } = configMap.metadata;
-    const key = { namespace: this.#context.namespace, name };
-    await this.#context.client.delete(configMaps, key, { uid, resourceVersion });
-  }
-
-  async #put(
-    pool: string,
-    before: Live<ConfigMap> | undefined,
-    data: Record<string, string>,
-  ): Promise<Live<ConfigMap> | undefined> {
-    const { client, namespace } = this.#context;
-    if (before) {
-      return isSame(before, data) ? before : client.replace(configMaps, { ...before, data });
-    }
-    if (Object.keys(data).length === 0) return undefined;
-    const metadata = {
-      name: configMapName(pool),
-      namespace,
-      labels: { [reservationsLabel]: poolToken(pool) },
-      annotations: { [poolAnnotation]: pool },
-    };
-    return client.create(configMaps, { metadata, data });
-  }
-
-  #ledger(pool: string): Ledger {
-    const page = this.#pages.get(pool);
-    if (page) return page.ledger;
-    const cached = this.#cached(pool);
-    return (cached && readLedger(cached)) ?? new Map();
-  }
-
-  #cached(pool: string): Live<ConfigMap> | undefined {
-    return this.#context.caches.reservations.get(
-      `${this.#context.namespace}/${configMapName(pool)}`,
-    );
-  }
-
-  async #claims(signal?: AbortSignal): Promise<Live<NodeClaim>[]> {
-    const { items } = await this.#context.client.list(nodeClaims, signal ? { signal } : {});
-    return items.filter(isOurs);
-  }
-}
-
-function poolOf({ metadata }: ConfigMap): string {
-  return metadata?.annotations?.[poolAnnotation] ?? '';
-}
-
-function poolOfClaim({ metadata }: NodeClaim): string {
-  return metadata?.labels?.[labels.nodePool] ?? '';
-}
-
-function isSame(configMap: ConfigMap | undefined, data: Record<string, string>): boolean {
-  return JSON.stringify(configMap?.data ?? {}) === JSON.stringify(data);
-}
-
-/** The ConfigMap is not what it was when the write was decided on. */
-function isOutdated(error: unknown): boolean {
-  return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
 }

@@ -12,6 +12,7 @@ import {
 } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
 import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
+import { unikraftQuotaPolicies } from '#schemas/quotapolicy/types.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 
 import { addIndexes } from '../caches.ts';
@@ -36,6 +37,7 @@ export function memoryCaches(client: MemoryClient, clock: FakeClock, namespace: 
     nodeClaims: new MemoryInformer(client, nodeClaims, clock),
     nodePools: new MemoryInformer(client, nodePools, clock),
     nodeClasses: new MemoryInformer(client, unikraftNodeClasses, clock),
+    quotaPolicies: new MemoryInformer(client, unikraftQuotaPolicies, clock),
     daemonSets: new MemoryInformer(client, daemonSets, clock),
     podDisruptionBudgets: new MemoryInformer(client, podDisruptionBudgets, clock),
     revisions: new MemoryInformer(client, controllerRevisions, clock, { namespace }),

@@ -2,6 +2,7 @@ import { admission } from './admission.ts';
 import { disruption } from './disruption.ts';
 import { machines } from './machines.ts';
 import { nodeClass } from './node-class.ts';
+import { quotas } from './quotas.ts';
 
 /**
  * Every error and warning that a person can see, by its stable code. docs/reference/codes.md is made from this table.
@@ -10,7 +11,7 @@ import { nodeClass } from './node-class.ts';
  * for workflows and the command line. A code keeps its meaning for ever: one that is no longer given moves to
  * {@link retired} and is not used again, since somebody's alert or search still means the old thing.
  */
-export const codes = { ...admission, ...nodeClass, ...machines, ...disruption } as const;
+export const codes = { ...admission, ...nodeClass, ...machines, ...quotas, ...disruption } as const;
 
 export type Code = keyof typeof codes;
 

@@ -30,7 +30,9 @@ ${retiredList()}
 
 function chapter([prefix, title]: [string, string]): string {
   const explained: [string, Explanation][] = Object.entries(codes);
-  const entries = explained.filter(([code]) => code.startsWith(prefix));
+  const entries = explained
+    .filter(([code]) => code.startsWith(prefix))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
   return `## ${title}\n\n${entries.map(entry).join('\n')}`;
 }
 

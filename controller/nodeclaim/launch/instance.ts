@@ -9,6 +9,7 @@ import { secrets } from '#schemas/kubernetes/resource.ts';
 import { annotations } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { formatProviderID } from '#schemas/provider-id.ts';
+import { capped, smallerCap } from '#schemas/quotapolicy/ceilings.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import type { Caches } from '../../caches.ts';
@@ -112,13 +113,14 @@ export class Instance implements Step {
     );
   }
 
-  /** What the machine's platform will allow, from the size as the stamped revision makes it. */
+  /** What the machine's platform will allow: the size as the stamped revision makes it, under the intent's cap. */
   async #quotas(hand: ClaimInHand, intent: Intent, signal: AbortSignal): Promise<PlatformQuotas> {
     const { nodeClass } = this.#parts.machines.revision(hand);
     const cloud = await this.#parts.machines.cloud(hand);
     const sizes = await cloud.sizes(nodeClass, signal);
     const size = sizes.find(({ type }) => type.name === intent.instanceType);
-    const quotas = size && quotasFor(size.type, nodeClass.spec.platform);
+    const own = size && quotasFor(size.type, nodeClass.spec.platform);
+    const quotas = own && capped(own, intent.cap ?? {});
     if (quotas) return quotas;
     throw new NodeClassError(
       { code: 'KPU203', condition: 'PlacementReady', reason: 'SizeNotSold' },
@@ -131,11 +133,9 @@ export class Instance implements Step {
     const { name, nodeClass } = this.#parts.machines.revision(hand);
     const { id, region, zone, imageId } = instance;
     const { status } = this.#parts.caches.nodeClasses.get(hand.identity.nodeClass) ?? {};
-    const expected = corrected(
-      quotas,
-      hand.intent?.instanceType ?? '',
-      correctionsOf(status, name),
-    );
+    const { instanceType = '', cap = {} } = hand.intent ?? {};
+    const learned = corrected(quotas, instanceType, correctionsOf(status, name));
+    const expected = smallerCap(learned, cap);
     const capacity = capacityOf(expected, nodeClass.spec.platform);
     Object.assign(hand.status, {
       providerID: formatProviderID({ cloud: 'aws', region, zone, id }),

@@ -1,10 +1,12 @@
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import { annotations, labels, onDemand } from '#schemas/names.ts';
 import { quantityProblem } from '#schemas/quantity/quantity.ts';
+import type { MachineCap } from '#schemas/quotapolicy/ceilings.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import type { Caches } from '../../caches.ts';
 import type { Catalog, Offer } from '../../catalog.ts';
+import type { Denied } from '../../reservations/ledger.ts';
 import type { Reservations } from '../../reservations/reservations.ts';
 import { candidatesFor, type PricedCandidate } from '../candidates.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
@@ -44,34 +46,35 @@ export class Reservation implements Step {
     if (problem !== undefined) return end(malformed(problem));
     const offer = await this.#catalog.offer(hand.identity.nodeClass, signal);
     if (!offer) return end(notReady(hand));
-    const [candidate] = candidatesFor(hand.claim, offer);
+    const { ceilings } = this.#reservations;
+    const of = ceilings.membershipOf(hand.claim);
+    const cap = ceilings.capOf(of);
+    const [candidate] = candidatesFor(hand.claim, ceilings.under(offer, of));
     if (!candidate) return end(noCapacity(hand));
     const refusal = await this.#reserve(hand, candidate);
     if (refusal) return refusal;
-    await this.#write(hand, offer, candidate);
+    await this.#write(hand, offer, candidate, cap);
     return done();
   }
 
-  /** A claim without a pool has no limits to keep; one whose pool is gone has limits that nobody knows. */
+  /** A claim without a pool has only policies to keep to; one whose pool is gone has limits that nobody knows. */
   async #reserve(hand: ClaimInHand, { type }: PricedCandidate): Promise<Outcome | undefined> {
     const { nodePool } = hand.identity;
-    if (nodePool === undefined) return undefined;
-    const pool = this.#caches.nodePools.get(nodePool);
-    if (!pool || pool.metadata.deletionTimestamp !== undefined) return end(poolGone(nodePool));
+    const pool = nodePool === undefined ? undefined : this.#caches.nodePools.get(nodePool);
+    if (nodePool !== undefined && (!pool || pool.metadata.deletionTimestamp !== undefined)) {
+      return end(poolGone(nodePool));
+    }
     const answer = await this.#reservations.reserve(pool, hand.claim, type.capacity);
-    if (answer.granted) return undefined;
-    const { resource, limit, use } = answer;
-    return end({
-      metric: 'limit_reached',
-      reason: 'LimitReached',
-      message:
-        `NodePool ${pool.metadata.name} is at its limit of ${limit} ${resource} (${use} in use); ` +
-        'the claim is deleted unlaunched (KPU340)',
-    });
+    return answer.granted ? undefined : end(limitReached(answer, nodePool));
   }
 
-  async #write(hand: ClaimInHand, offer: Offer, chosen: PricedCandidate): Promise<void> {
-    const intent = { ...chosen.candidate, attempt: 1, since: this.#clock.stamp() };
+  async #write(
+    hand: ClaimInHand,
+    offer: Offer,
+    chosen: PricedCandidate,
+    cap: MachineCap,
+  ): Promise<void> {
+    const intent = { ...chosen.candidate, attempt: 1, since: this.#clock.stamp(), cap };
     await this.#writer.stamp(hand, {
       annotations: {
         [annotations.revision]: offer.revision,
@@ -111,6 +114,21 @@ function requestsProblem({ spec }: NodeClaim): string | undefined {
 function malformed(problem: string): End {
   const message = `${problem} The claim is deleted unlaunched (KPU319)`;
   return { metric: 'invalid', reason: 'InvalidNodeClaim', message };
+}
+
+function limitReached(denied: Denied, nodePool: string | undefined): End {
+  const { resource, limit, use, policy } = denied;
+  const [owner, code] =
+    policy === undefined
+      ? [`NodePool ${nodePool}`, 'KPU340']
+      : [`UnikraftQuotaPolicy ${policy}`, 'KPU341'];
+  return {
+    metric: 'limit_reached',
+    reason: 'LimitReached',
+    message:
+      `${owner} is at its limit of ${limit} ${resource} (${use} in use); ` +
+      `the claim is deleted unlaunched (${code})`,
+  };
 }
 
 function poolGone(name: string): End {

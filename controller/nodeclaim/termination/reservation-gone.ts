@@ -15,9 +15,7 @@ export class ReservationGone implements Step {
 
   async run({ identity }: ClaimInHand): Promise<Outcome> {
     await this.#nominations.forget(identity.claim);
-    if (identity.nodePool !== undefined) {
-      await this.#reservations.release(identity.nodePool, identity.claimUid);
-    }
+    await this.#reservations.release(identity.nodePool, identity.claimUid);
     return done();
   }
 }
