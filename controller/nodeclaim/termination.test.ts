@@ -7,7 +7,7 @@ import {
   TerminationRefused,
 } from '#machine/errors.ts';
 import { nodeClaims } from '#schemas/karpenter/types.ts';
-import { nodes, pods } from '#schemas/kubernetes/resource.ts';
+import { nodes, podDisruptionBudgets, pods } from '#schemas/kubernetes/resource.ts';
 import { annotations, finalizers, taints } from '#schemas/names.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
@@ -95,23 +95,37 @@ test('its Node is closed before the first Pod is asked to leave', async () => {
   expect(world.nodes[0]?.spec?.taints).toContainEqual(taints.disrupted);
 });
 
+/** A PodDisruptionBudget for the Pods that carry `app`. */
+const budget = (name: string, app: string): void => {
+  const spec = { selector: { matchLabels: { app } }, maxUnavailable: 0 };
+  world.client.seed(podDisruptionBudgets, { metadata: { name, namespace: 'shop' }, spec });
+};
+
 test('a budget holds a Pod, and the machine with it, until it gives way', async () => {
-  await runningWith();
+  await runningWith({ metadata: { labels: { app: 'cart' } } });
+  budget('cart', 'cart');
+  budget('other', 'search');
   refuseEvictions(429, 'TooManyRequests', 30);
   await world.delete();
   for (let second = 0; second < 30; second++) await world.pass();
   expect(world.condition('Drained')).toMatchObject({
     reason: 'Draining',
-    message: 'Waiting for Pods to leave: shop/cart-0',
+    message:
+      'Waiting for Pods to leave: shop/cart-0. shop/cart-0 cannot leave yet: ' +
+      'PodDisruptionBudget cart allows no eviction now (KPU402)',
   });
-  expect(told('FailedDraining')).toMatch(/^Pod shop\/cart-0 cannot leave yet: .*not now.*KPU402/);
+  expect(told('FailedDraining')).toBe(
+    'Pod shop/cart-0 cannot leave yet: PodDisruptionBudget cart allows no eviction now (KPU402)',
+  );
   expect(world.cloud.alive).toHaveLength(1);
   await world.gone();
   expect(world.leaks()).toEqual(noLeaks);
 });
 
 test('one Pod under two budgets keeps no other Pod from leaving', async () => {
-  await runningWith();
+  await runningWith({ metadata: { labels: { app: 'cart' } } });
+  budget('cart', 'cart');
+  budget('cart-too', 'cart');
   world.bindPod('cart-1');
   world.client.fail(
     ({ subresource, key }) => subresource === 'eviction' && key === 'shop/cart-0',
@@ -122,7 +136,9 @@ test('one Pod under two budgets keeps no other Pod from leaving', async () => {
   await world.look();
   await world.look();
   expect(world.client.all(pods).map(({ metadata }) => metadata.name)).not.toContain('cart-1');
-  expect(told('FailedDraining')).toContain('KPU405');
+  expect(told('FailedDraining')).toBe(
+    'Pod shop/cart-0 cannot leave yet: PodDisruptionBudgets cart and cart-too select it, and only one may (KPU405)',
+  );
 });
 
 test('do-not-disrupt holds a Pod until the grace period of the claim leaves only its own', async () => {
@@ -136,7 +152,9 @@ test('do-not-disrupt holds a Pod until the grace period of the claim leaves only
   );
   await world.clock.forward(minutes(4) - seconds(1));
   await world.pass();
-  expect(told('FailedDraining')).toContain('karpenter.sh/do-not-disrupt (KPU401)');
+  expect(told('FailedDraining')).toContain(
+    'its annotation karpenter.sh/do-not-disrupt holds it (KPU401)',
+  );
   expect(guestNow()?.metadata.deletionTimestamp).toBeUndefined();
   await world.clock.forward(seconds(1));
   await world.pass();

@@ -30,6 +30,8 @@ export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: number;
   readonly reason: string;
+  /** The server's own sentence, for conditions and events; `message` has the call with it, for logs. */
+  readonly text: string;
   readonly details: Status['details'];
   readonly verb: string;
   readonly path: string;
@@ -44,6 +46,7 @@ export class ApiError extends Error {
     super(`${call.verb} ${call.path}: ${text} (${answer.code} ${reason}${id})`);
     this.code = answer.code;
     this.reason = reason;
+    this.text = text;
     this.details = status.details;
     this.verb = call.verb;
     this.path = call.path;

@@ -10,6 +10,7 @@ import { taints } from '#schemas/names.ts';
 import { minutes } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../../caches.ts';
+import { coded } from '../../reason.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import { releaseResource } from '../kraftlet-release.ts';
 import type { Machines } from '../machines.ts';
@@ -87,7 +88,7 @@ function refusalOf(error: unknown): Outcome {
   return wait({
     after: minutes(1),
     reason: 'KraftletReleaseRefused',
-    message: `${error.message} (KPU328)`,
+    message: coded(`The API server takes no Kraftlet release: ${error.text}`, 'KPU328'),
     status: 'False',
     failed: true,
   });

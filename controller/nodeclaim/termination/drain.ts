@@ -1,7 +1,7 @@
 import { MachineError } from '#machine/errors.ts';
-import type { Node } from '#schemas/kubernetes/core.ts';
+import type { Node, Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
-import { nodes } from '#schemas/kubernetes/resource.ts';
+import { keyText, nodes } from '#schemas/kubernetes/resource.ts';
 import { labels, taints } from '#schemas/names.ts';
 import { seconds } from '#schemas/time/clock.ts';
 
@@ -48,10 +48,8 @@ export class Drain implements Step {
     else if (!hand.is('Registered')) return done(); // a Node that never opened holds nobody
     const left = caches.pods.by(by.node, nodeNameOf(hand)).filter((pod) => isInTheWay(pod, clock));
     if (left.length === 0 || (await this.#hasEnded(hand, signal))) return done();
-    await Promise.all(left.map(async (pod) => this.#eviction.push(hand, pod)));
-    const names = left.slice(0, 3).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
-    const more = left.length > 3 ? `, … (${left.length} in all)` : '';
-    const message = `Waiting for Pods to leave: ${names.join(', ')}${more}`;
+    const pushed = left.map(async (pod) => ({ pod, why: await this.#eviction.push(hand, pod) }));
+    const message = waitingText(await Promise.all(pushed));
     return wait({ after: seconds(1), reason: 'Draining', message });
   }
 
@@ -81,4 +79,19 @@ export class Drain implements Step {
       return false;
     }
   }
+}
+
+interface Left {
+  readonly pod: Live<Pod>;
+  /** What holds it. */
+  readonly why: string | undefined;
+}
+
+/** `Waiting for Pods to leave: a, b, c, … (5 in all). b cannot leave yet: …`; the first one that is held tells why. */
+function waitingText(left: readonly Left[]): string {
+  const names = left.slice(0, 3).map(({ pod }) => keyText(pod.metadata));
+  const more = left.length > 3 ? `, … (${left.length} in all)` : '';
+  const held = left.find(({ why }) => why !== undefined);
+  const why = held ? `. ${keyText(held.pod.metadata)} cannot leave yet: ${held.why}` : '';
+  return `Waiting for Pods to leave: ${names.join(', ')}${more}${why}`;
 }

@@ -3,18 +3,20 @@ import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { pods } from '#schemas/kubernetes/resource.ts';
 import { annotations } from '#schemas/names.ts';
-import { seconds, type Duration, type Instant } from '#schemas/time/clock.ts';
+import { minutes, seconds, type Duration, type Instant } from '#schemas/time/clock.ts';
 
 import type { Context } from '../../context.ts';
+import { coded } from '../../reason.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import { deadlineOf } from '../termination-deadline.ts';
+import { budgetsOf } from './budgets.ts';
 import { graceOf, isHeld } from './drainable.ts';
 
 /**
  * Has Pods leave. They are evicted, so PodDisruptionBudgets hold; `karpenter.sh/do-not-disrupt` holds a Pod until the
  * claim's terminationGracePeriod leaves just the Pod's own grace period. From then on neither holds it.
  *
- * What cannot leave yet is told in an event, never thrown: one Pod that stays must not keep the others.
+ * What cannot leave yet is told in an event and returned, never thrown: one Pod that stays must not keep the others.
  */
 export class Eviction {
   readonly #context: Context;
@@ -23,13 +25,19 @@ export class Eviction {
     this.#context = context;
   }
 
-  async push(hand: ClaimInHand, pod: Live<Pod>): Promise<void> {
+  /** @returns why the Pod cannot leave yet, if something holds it; ends with the code */
+  async push(hand: ClaimInHand, pod: Live<Pod>): Promise<string | undefined> {
     const deadline = deadlineOf(hand.claim, this.#context.clock) ?? Number.POSITIVE_INFINITY;
-    if (this.#isTooSlow(pod, deadline)) return this.#deleteBy(pod, deadline);
-    if (pod.metadata.deletionTimestamp !== undefined) return;
-    if (!isHeld(pod)) return this.#evict(hand, pod);
-    const why = `it is held by ${annotations.doNotDisrupt} (KPU401)`;
-    this.#blocked(hand, pod, why);
+    if (this.#isTooSlow(pod, deadline)) {
+      await this.#deleteBy(pod, deadline);
+      return undefined;
+    }
+    if (pod.metadata.deletionTimestamp !== undefined) return undefined;
+    const why = isHeld(pod)
+      ? coded(`its annotation ${annotations.doNotDisrupt} holds it`, 'KPU401')
+      : await this.#evict(hand, pod);
+    if (why !== undefined) this.#blocked(hand, pod, why);
+    return why;
   }
 
   /** One that leaves already is in time when its own end, or the least there is, comes before the deadline. */
@@ -40,7 +48,7 @@ export class Eviction {
     return clock.from(deletionTimestamp) > Math.max(deadline, clock.now() + seconds(1));
   }
 
-  async #evict(hand: ClaimInHand, pod: Live<Pod>): Promise<void> {
+  async #evict(hand: ClaimInHand, pod: Live<Pod>): Promise<string | undefined> {
     const { namespace = '', name, uid } = pod.metadata;
     const eviction = {
       apiVersion: 'policy/v1',
@@ -53,11 +61,11 @@ export class Eviction {
       await client.createSubresource(pods, { namespace, name }, 'eviction', eviction);
       const message = `Evicted because machine ${hand.identity.name} goes away`;
       recorder.record({ object: pod, type: 'Normal', reason: 'Evicted', message });
+      return undefined;
     } catch (error) {
-      if (isNotFound(error) || isConflict(error)) return; // gone already
-      // 429: a budget allows none now; 500: two budgets select it; else a policy or a right is in the way.
+      if (isNotFound(error) || isConflict(error)) return undefined; // gone already
       if (!(error instanceof ApiError)) throw error;
-      this.#blocked(hand, pod, `${error.message} (${error.code === 429 ? 'KPU402' : 'KPU405'})`);
+      return refusalText(error, budgetsOf(this.#context.caches, pod));
     }
   }
 
@@ -68,7 +76,8 @@ export class Eviction {
       type: 'Warning',
       reason: 'FailedDraining',
       message: `Pod ${namespace}/${name} cannot leave yet: ${why}`,
-      dedupeValues: [namespace, name],
+      dedupeValues: [namespace, name, why],
+      dedupeTimeout: minutes(10),
     });
   }
 
@@ -82,4 +91,16 @@ export class Eviction {
         if (!isNotFound(error) && !isConflict(error)) throw error;
       });
   }
+}
+
+/** 429: a budget allows none now; 500: several budgets select the Pod; else a policy or a right is in the way. */
+function refusalText({ code, text }: ApiError, budgets: readonly string[]): string {
+  const names = budgets.join(' and ');
+  if (code === 429 && budgets.length > 0) {
+    return coded(`PodDisruptionBudget ${names} allows no eviction now`, 'KPU402');
+  }
+  if (code === 429) return coded(`the API server allows no eviction now: ${text}`, 'KPU402');
+  return budgets.length > 1
+    ? coded(`PodDisruptionBudgets ${names} select it, and only one may`, 'KPU405')
+    : coded(`the API server refuses its eviction: ${text}`, 'KPU405');
 }
