@@ -13,8 +13,11 @@ export type ProgramKey =
   | 'kubectl'
   | 'helm';
 
+/** Programs that only tests need; the sandbox does without. */
+export type TestProgramKey = 'celJudge';
+
 export interface Program {
-  readonly key: ProgramKey;
+  readonly key: ProgramKey | TestProgramKey;
   /** File name, also in KUBEBUILDER_ASSETS. */
   readonly binary: string;
   /** Go's import path of its main package. */
@@ -25,11 +28,13 @@ export interface Program {
 
 /** Programs whose dependencies agree, so that one go.mod can pin them. */
 export interface ToolSet {
-  readonly name: 'controlplane' | 'helm';
+  readonly name: 'controlplane' | 'helm' | 'celjudge';
   /** What the programs are for, for whoever waits. */
   readonly why: string;
   /** The module whose version the programs report as theirs. */
   readonly versionOf: string;
+  /** Files of ours beside its go.mod that are compiled in. */
+  readonly sources?: readonly string[];
   readonly programs: readonly Program[];
 }
 
@@ -64,6 +69,16 @@ export const toolSets: readonly ToolSet[] = [
         usual: minutes(3.5),
       },
     ],
+  },
+];
+
+export const testSets: readonly ToolSet[] = [
+  {
+    name: 'celjudge',
+    why: "Kubernetes' own CEL, the second judge of the rules",
+    versionOf: 'k8s.io/apiserver',
+    sources: ['main.go'],
+    programs: [{ key: 'celJudge', binary: 'celjudge', package: '.', usual: seconds(120) }],
   },
 ];
 

@@ -9,7 +9,7 @@ import { FakeClock } from '#schemas/time/fake-clock.ts';
 import { GoFailed } from './go.ts';
 import { ScreenProgress } from './progress.ts';
 import { buildFlags, moduleFolder, pinnedVersion, toolSets } from './sets.ts';
-import { ensureTools } from './tools.ts';
+import { ensureTestPrograms, ensureTools, type ToolsOptions } from './tools.ts';
 
 let folder: string;
 let lines: string[];
@@ -46,12 +46,16 @@ async function goThat(script: string): Promise<string> {
 }
 const BUILDS = `while [ "$1" != -o ]; do shift; done; printf '#!/bin/sh\\n' > "$2"; chmod +x "$2"`;
 
-const ensure = (env: NodeJS.ProcessEnv) => {
-  const clock = new FakeClock();
-  const screen = { write: (text: string) => lines.push(text) };
-  const cache = { XDG_CACHE_HOME: join(folder, 'cache') };
-  return ensureTools(new ScreenProgress(screen, clock), { clock, env: { ...cache, ...env } });
-};
+const ensureBy =
+  <T>(ensuring: (progress: ScreenProgress, options: ToolsOptions) => Promise<T>) =>
+  (env: NodeJS.ProcessEnv): Promise<T> => {
+    const clock = new FakeClock();
+    const screen = { write: (text: string) => lines.push(text) };
+    const cache = { XDG_CACHE_HOME: join(folder, 'cache') };
+    return ensuring(new ScreenProgress(screen, clock), { clock, env: { ...cache, ...env } });
+  };
+const ensure = ensureBy(ensureTools);
+const ensureForTests = ensureBy(ensureTestPrograms);
 
 test('a folder that holds all is used as it is, in silence and without Go', async () => {
   const assets = await assetsWithout();
@@ -88,6 +92,16 @@ test('only what is missing is built, once, and it is said before and after', asy
   ]);
   expect(second).toEqual(first);
   expect(lines).toEqual([]);
+});
+
+test('what only tests need is asked for by tests alone, and the sandbox starts without', async () => {
+  const env = { KUBEBUILDER_ASSETS: await assetsWithout(), PATH: '' };
+
+  await expect(ensure(env)).resolves.toBeDefined();
+  await expect(ensureForTests(env)).rejects.toThrow(/needs celjudge, and there is no Go/);
+
+  const { celJudge } = await ensureForTests({ ...env, PATH: await goThat(BUILDS) });
+  expect(celJudge).toMatch(/\/celjudge-[0-9a-f]{16}\/celjudge$/);
 });
 
 test('a build that fails shows what Go said and leaves nothing that looks built', async () => {

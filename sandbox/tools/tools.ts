@@ -22,9 +22,11 @@ import {
   buildFlags,
   moduleFolder,
   pinnedVersion,
+  testSets,
   toolSets,
   type Program,
   type ProgramKey,
+  type TestProgramKey,
   type ToolSet,
 } from './sets.ts';
 
@@ -55,25 +57,56 @@ interface Place<T> {
  * @throws GoFailed when a build fails
  */
 export async function ensureTools(progress: Progress, options: ToolsOptions = {}): Promise<Tools> {
+  const workshop = workshopOf(progress, options);
+  const programs = await placesOfAll(toolSets, workshop);
+  const crds = await placeOfCrds(workshop.env);
+  refuseWithoutGo([...programs, crds], workshop);
+  await buildMissing(toolSets, programs, workshop);
+  if (!crds.present) await fetchCrds(crds.path, workshop);
+  return {
+    ...(byKey(programs) as Record<ProgramKey, string>),
+    karpenterCrds: await yamlFiles(crds.path),
+  };
+}
+
+/** What only tests need, found or built in the same way. */
+export async function ensureTestPrograms(
+  progress: Progress,
+  options: ToolsOptions = {},
+): Promise<Readonly<Record<TestProgramKey, string>>> {
+  const workshop = workshopOf(progress, options);
+  const programs = await placesOfAll(testSets, workshop);
+  refuseWithoutGo(programs, workshop);
+  await buildMissing(testSets, programs, workshop);
+  return byKey(programs) as Record<TestProgramKey, string>;
+}
+
+function workshopOf(progress: Progress, options: ToolsOptions): Workshop {
   const { env = process.env, clock = new SystemClock(), signal } = options;
-  const workshop: Workshop = { progress, env, clock, ...(signal ? { signal } : {}) };
-  const programs = (await Promise.all(toolSets.map((set) => placesOf(set, env)))).flat();
-  const crds = await placeOfCrds(env);
-  const missing = [...programs, crds].filter(({ present }) => !present);
+  return { progress, env, clock, ...(signal ? { signal } : {}) };
+}
+
+function byKey(programs: readonly Place<OfSet>[]): Record<string, string> {
+  return Object.fromEntries(programs.map(({ item, path }) => [item.program.key, path] as const));
+}
+
+function refuseWithoutGo(places: readonly Place<unknown>[], { env }: Workshop): void {
+  const missing = places.filter(({ present }) => !present);
   if (missing.length > 0 && !findProgram('go', env)) {
     throw new MissingTools(missing.map(({ path }) => path.slice(path.lastIndexOf('/') + 1)));
   }
-  for (const set of toolSets) {
+}
+
+async function buildMissing(
+  sets: readonly ToolSet[],
+  programs: readonly Place<OfSet>[],
+  workshop: Workshop,
+): Promise<void> {
+  for (const set of sets) {
     const wanted = programs.filter((place) => place.item.set === set && !place.present);
     // oxlint-disable-next-line no-await-in-loop -- one build at a time, see above
     if (wanted.length > 0) await buildSet(set, wanted, workshop);
   }
-  if (!crds.present) await fetchCrds(crds.path, workshop);
-  const paths = programs.map(({ item, path }) => [item.program.key, path] as const);
-  return {
-    ...(Object.fromEntries(paths) as Record<ProgramKey, string>),
-    karpenterCrds: await yamlFiles(crds.path),
-  };
 }
 
 interface Workshop {
@@ -85,10 +118,14 @@ interface Workshop {
 
 type OfSet = { readonly set: ToolSet; readonly program: Program };
 
+async function placesOfAll(sets: readonly ToolSet[], { env }: Workshop): Promise<Place<OfSet>[]> {
+  return (await Promise.all(sets.map((set) => placesOf(set, env)))).flat();
+}
+
 async function placesOf(set: ToolSet, env: NodeJS.ProcessEnv): Promise<Place<OfSet>[]> {
   const folder = moduleFolder(set.name);
   const flags = buildFlags(await pinnedVersion(folder, set.versionOf));
-  const cache = await cacheFolder(set.name, flags, env);
+  const cache = await cacheFolder(set, flags, env);
   return set.programs.map((program) => {
     const asset = env['KUBEBUILDER_ASSETS'] && join(env['KUBEBUILDER_ASSETS'], program.binary);
     const path = asset && isExecutable(asset) ? asset : join(cache, program.binary);
@@ -97,15 +134,19 @@ async function placesOf(set: ToolSet, env: NodeJS.ProcessEnv): Promise<Place<OfS
 }
 
 /** One folder for what one go.mod, go.sum, set of flags and processor make, so that a change never meets old files. */
-async function cacheFolder(set: string, flags: string[], env: NodeJS.ProcessEnv): Promise<string> {
-  const folder = moduleFolder(set);
+async function cacheFolder(
+  { name, sources = [] }: Pick<ToolSet, 'sources'> & { readonly name: string },
+  flags: string[],
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
+  const folder = moduleFolder(name);
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum']) {
+  for (const file of ['go.mod', 'go.sum', ...sources]) {
     // oxlint-disable-next-line no-await-in-loop -- the order is part of the hash
     hash.update(await readFile(join(folder, file)));
   }
   hash.update(JSON.stringify([flags, process.platform, env['GOARCH'] ?? process.arch]));
-  return join(cacheRoot(env), `${set}-${hash.digest('hex').slice(0, 16)}`);
+  return join(cacheRoot(env), `${name}-${hash.digest('hex').slice(0, 16)}`);
 }
 
 async function placeOfCrds(env: NodeJS.ProcessEnv): Promise<Place<undefined>> {
@@ -113,7 +154,7 @@ async function placeOfCrds(env: NodeJS.ProcessEnv): Promise<Place<undefined>> {
   if (asset && (await yamlFiles(asset)).length > 0) {
     return { item: undefined, path: asset, present: true };
   }
-  const path = join(await cacheFolder('karpenter', [], env), 'karpenter-crds');
+  const path = join(await cacheFolder({ name: 'karpenter' }, [], env), 'karpenter-crds');
   return { item: undefined, path, present: (await yamlFiles(path)).length > 0 };
 }
 

@@ -97,7 +97,9 @@ export function withCounts(
 
 /** "This change replaces 12 machines in pools a, b." */
 function countedChange(plain: Violation, counts: MachineCounts): Violation | undefined {
-  const pools = [...counts].filter(([, machines]) => machines > 0).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const pools = [...counts]
+    .filter(([, machines]) => machines > 0)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
   const total = pools.reduce((sum, [, machines]) => sum + machines, 0);
   if (total === 0) return undefined;
   const shown = pools.slice(0, shownPools).map(([name]) => name);
