@@ -244,10 +244,10 @@ describe('what a Pod asks of labels', () => {
     expect(claim?.requirements).toContainEqual({ key: 'tier', operator: 'In', values: ['gold'] });
     expect(claim?.requirements.map(({ key }) => key)).not.toContain('team');
     expect(refusalOf(claimFor({ nodeSelector: { team: 'other' } }))).toMatchObject([
-      { message: 'asks for team In other, and its nodes have team In shop' },
+      { message: 'asks for team In [other], and its nodes have team In [shop]' },
     ]);
     expect(refusalOf(claimFor({ nodeSelector: { rack: '1' } }))).toMatchObject([
-      { message: 'asks for rack In 1, and it gives its nodes no label rack' },
+      { message: 'asks for rack In [1], and it gives its nodes no label rack' },
     ]);
   });
 

@@ -146,6 +146,7 @@ const order = [
   'Restricted',
   'Unsupported',
   'Requirements',
+  'InstanceTypes',
   'Resources',
   'NoOfferings',
   'Limit',

@@ -26,18 +26,27 @@ export function unnamed(asked: Requirements): Requirements {
 
 /** What was asked and what there is, for a person. */
 export function refusalText(key: string, asked: Requirements, offered: Requirements): string {
-  const wanted = asked.get(key);
   const has = offered.get(key);
-  const wants = wanted ? textOf(key, wanted) : key;
+  const wants = requirementText(key, asked);
   if (!has) return `asks for ${wants}, and it gives its nodes no label ${key}`;
   return `asks for ${wants}, and its nodes have ${textOf(key, has)}`;
+}
+
+/** `kubernetes.io/arch In [arm64]` */
+export function requirementText(key: string, requirements: Requirements): string {
+  const set = requirements.get(key);
+  return set ? textOf(key, set) : key;
+}
+
+function valuesText(values: readonly string[]): string {
+  return values.length > 10 ? `${values.slice(0, 10).join(', ')}, …` : values.join(', ');
 }
 
 function textOf(key: string, set: ValueSet): string {
   return set
     .toRequirements(key)
     .map(({ operator, values = [] }) =>
-      `${key} ${operator} ${values.slice(0, 10).join(', ')}`.trim(),
+      values.length === 0 ? `${key} ${operator}` : `${key} ${operator} [${valuesText(values)}]`,
     )
     .join(' and ');
 }

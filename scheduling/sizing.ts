@@ -4,6 +4,7 @@ import { labels } from '#schemas/names.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 
 import { beyond, lacking, type Amounts } from './amounts.ts';
+import { misfit, suits, valuesOf } from './misfit.ts';
 import type { Requirements } from './requirements.ts';
 import type { Refusal } from './solver.ts';
 import type { Size, Template } from './template.ts';
@@ -26,8 +27,8 @@ export function sizesFor(
   sizes: readonly Size[],
   load: Load,
 ): readonly Size[] | Miss {
-  const suited = sizes.filter((size) => suits(size, load.requirements));
-  if (suited.length === 0) return noSuited(template);
+  const suited = sizes.filter(({ type }) => suits(type, load.requirements));
+  if (suited.length === 0) return noSuited(template, load.requirements);
   const large = suited.filter((size) => lacking(load.amounts, size.usable) === undefined);
   if (large.length === 0) return tooLarge(suited, load.amounts);
   const sold = large.filter((size) => priceOf(size, load.requirements) !== undefined);
@@ -41,12 +42,6 @@ export function sizesFor(
 /** What one node of a size takes of the limits. */
 export function nodeOf({ capacity }: Size): Amounts {
   return new Map([...capacity, ['nodes', 1000n]]);
-}
-
-function suits({ type }: Size, requirements: Requirements): boolean {
-  return Object.entries(type.labels).every(
-    ([key, value]) => requirements.get(key)?.has(value) ?? true,
-  );
 }
 
 /** USD per hour where it is sold now, in an allowed zone; Infinity when nobody knows; undefined when it is not sold. */
@@ -78,18 +73,13 @@ function tooFew(sizes: readonly Size[], requirements: Requirements): Miss | unde
   return undefined;
 }
 
-function valuesOf(type: Size['type'], key: string): string[] {
-  if (key === labels.zone) return type.offerings.map(({ zone }) => zone);
-  const value = type.labels[key];
-  return value === undefined ? [] : [value];
-}
-
-function noSuited({ sizes }: Template): Miss {
+function noSuited({ sizes }: Template, requirements: Requirements): Miss {
+  const types = sizes.map(({ type }) => type);
   const message =
-    sizes.length === 0
+    types.length === 0
       ? 'its node class has no instance type that can run machines'
-      : 'no instance type of its node class satisfies all requirements together';
-  return { reason: 'Requirements', message };
+      : misfit(types, requirements);
+  return { reason: 'InstanceTypes', message };
 }
 
 function tooLarge(suited: readonly Size[], needed: Amounts): Miss {

@@ -61,6 +61,7 @@ export interface Refusal {
     | 'Restricted'
     | 'Unsupported'
     | 'Requirements'
+    | 'InstanceTypes'
     | 'Resources'
     | 'NoOfferings'
     | 'Limit';

@@ -70,6 +70,7 @@ describe('readiness', () => {
     expect(conditionNow('NodeClassReady')).toMatchObject({
       status: 'False',
       reason: 'ImageNotFound',
+      message: 'UnikraftNodeClass "default": no image',
     });
     expect(conditionNow('Ready')).toMatchObject({ status: 'False', reason: 'UnhealthyDependents' });
 

@@ -22,16 +22,16 @@ export function nodeClassReady(
     const detail = ready?.message || 'it has not been looked at yet';
     return not('NodeClassReadinessUnknown', `UnikraftNodeClass "${name}": ${detail}`);
   }
-  return copied(ready);
+  return copied(name, ready);
 }
 
 /** The reason of a plain True is the condition's own type; any other one is worth showing here too. */
-function copied({ status, reason, message }: Condition): ConditionChange {
+function copied(name: string, { status, reason, message }: Condition): ConditionChange {
   return {
     type,
     status,
     ...(reason !== undefined && reason !== rootType && { reason }),
-    ...(message !== undefined && { message }),
+    ...(message && { message: `UnikraftNodeClass "${name}": ${message}` }),
   };
 }
 

@@ -10,7 +10,8 @@ import { isOurs } from '../ours.ts';
 import { NodePoolController, type ExtraConditions } from './controller.ts';
 
 /**
- * The NodePool controller with what wakes it: pools, their node classes, and machines whose capacity counts.
+ * The NodePool controller with what wakes it: pools, their node classes, quota policies, and machines whose capacity
+ * counts.
  * Whoever gives extra conditions enqueues the pool when they change.
  */
 export function nodePoolController(
@@ -33,6 +34,14 @@ export function nodePoolController(
           .by(by.nodeClass, metadata.name)
           .filter(isOurs)
           .map((pool) => pool.metadata.name),
+      ),
+      watch(caches.quotaPolicies, ({ metadata }, other) =>
+        other && other.metadata.generation === metadata.generation
+          ? []
+          : caches.nodePools
+              .list()
+              .filter(isOurs)
+              .map((pool) => pool.metadata.name),
       ),
       watch(caches.nodeClaims, (claim, other) => (counts(claim, other) ? poolOf(claim) : [])),
       watch(caches.nodes, (node, other) => (counts(node, other) ? poolOf(node) : [])),

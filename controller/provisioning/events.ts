@@ -1,3 +1,4 @@
+import { ApiError } from '#kube/client/errors.ts';
 import type { EventRecorder } from '#kube/runtime/events.ts';
 import type { Plan, Refusal } from '#scheduling/solver.ts';
 import type { NodeClaim, NodePool } from '#schemas/karpenter/types.ts';
@@ -6,12 +7,11 @@ import type { Live } from '#schemas/kubernetes/meta.ts';
 import { keyText } from '#schemas/kubernetes/resource.ts';
 import { minutes } from '#schemas/time/clock.ts';
 
+import { coded } from '../reason.ts';
 import { limitText, type LimitState } from './limit-states.ts';
+import { longest, noMachineText } from './no-machine-text.ts';
 import type { SkippedPool } from './pools-in-sight.ts';
 import { isAimed } from './provisionable.ts';
-
-/** An event may say 1024 characters. */
-const longest = 1000;
 
 /** Upstream's reasons where they mean the same. Source: Karpenter v1.15, pkg/events/reason.go. */
 export class ProvisioningEvents {
@@ -31,18 +31,17 @@ export class ProvisioningEvents {
 
   /** On each Pod that a machine was asked for: for which it waits. */
   waiting({ metadata }: Live<NodeClaim>, pods: readonly (Live<Pod> | undefined)[]): void {
-    const message = `waits for the machine of NodeClaim ${metadata.name}`;
+    const message = `Waits for the machine of NodeClaim ${metadata.name}`;
     for (const pod of pods) if (pod) this.#nominated(pod, message);
   }
 
   /** On the pool: the API server takes no NodeClaim that is made from it. */
   notMade(pool: Live<NodePool>, error: unknown): void {
-    const because = error instanceof Error ? error.message : String(error);
     this.#recorder.record({
       object: pool,
       type: 'Warning',
       reason: 'FailedCreate',
-      message: `no NodeClaim could be made, it is tried again: ${because}`.slice(0, longest),
+      message: `No NodeClaim could be made, it is tried again: ${wordsOf(error)}`.slice(0, longest),
       dedupeValues: [pool.metadata.name],
       dedupeTimeout: minutes(5),
     });
@@ -61,7 +60,7 @@ export class ProvisioningEvents {
         object: pod,
         type: 'Warning',
         reason: 'FailedScheduling',
-        message: `${sentence(refusals, skipped)} (KPU342)`,
+        message: coded(noMachineText(refusals, skipped), 'KPU342'),
         dedupeValues: [
           pod.metadata.uid,
           ...refusals.map(({ pool, reason }) => `${pool} ${reason}`),
@@ -98,11 +97,8 @@ function isNear({ reason }: Refusal): boolean {
   return reason === 'Resources' || reason === 'NoOfferings' || reason === 'Limit';
 }
 
-function sentence(refusals: readonly Refusal[], skipped: readonly SkippedPool[]): string {
-  const reasons = [...refusals, ...skipped].map(
-    ({ pool, message }) => `NodePool ${pool}: ${message}`,
-  );
-  if (reasons.length === 0) return 'there is no NodePool for Unikraft machines';
-  const text = `no Unikraft machine for this Pod: ${reasons.join('; ')}`;
-  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+/** The server's own sentence, without the call that it answers. */
+function wordsOf(error: unknown): string {
+  if (error instanceof ApiError) return error.text;
+  return error instanceof Error ? error.message : String(error);
 }

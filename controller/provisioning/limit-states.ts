@@ -56,13 +56,13 @@ export class LimitStates {
   };
 }
 
-/** `limit cpu 32 of NodePool batch is reached, 30 in use`, with the code. */
+/** `Limit cpu 32 of NodePool batch is reached, 30 in use`, with the code. */
 export function limitText(pool: string, { resource, limit, use, policy }: LimitState): string {
   const [owner, code] =
     policy === undefined
       ? [`NodePool ${pool}`, 'KPU340']
       : [`UnikraftQuotaPolicy ${policy}`, 'KPU341'];
-  return `limit ${resource} ${limit} of ${owner} is reached, ${use} in use (${code})`;
+  return `Limit ${resource} ${limit} of ${owner} is reached, ${use} in use (${code})`;
 }
 
 function textOf(state: LimitState | undefined): string {

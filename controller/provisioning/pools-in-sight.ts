@@ -6,6 +6,7 @@ import { labels } from '#schemas/names.ts';
 
 import type { Catalog, Offer } from '../catalog.ts';
 import type { Context } from '../context.ts';
+import { poolConditions } from '../nodepool/controller.ts';
 import { isOurs } from '../ours.ts';
 
 /** A pool that takes no part in this pass, and why. */
@@ -84,10 +85,20 @@ function whyNot(pool: Live<NodePool>, offers: ReadonlyMap<string, Offer>): strin
   const nodeClass = classOf(pool);
   const ready = getCondition(pool.status?.conditions, 'Ready');
   if (!ready || isStale(ready, pool)) return 'its readiness is not known yet';
-  if (ready.status !== 'True') return `it is not ready: ${ready.message || ready.status}`;
+  if (ready.status !== 'True')
+    return `it is not ready: ${troubleOf(pool) || ready.message || ready.status}`;
   return offers.has(nodeClass)
     ? undefined
     : `UnikraftNodeClass ${nodeClass} has nothing to launch now`;
+}
+
+/** The root only names the conditions that it depends on; what is wrong stands in these. */
+function troubleOf({ status }: Live<NodePool>): string {
+  return poolConditions.dependents
+    .map((type) => getCondition(status?.conditions, type))
+    .filter((condition) => condition?.status === 'False' || condition?.status === 'Unknown')
+    .flatMap((condition) => condition?.message || [])
+    .join('; ');
 }
 
 function isStale({ observedGeneration = 0 }: Condition, { metadata }: Live<NodePool>): boolean {

@@ -32,11 +32,11 @@ describe('limits', () => {
     expect(limits.conditionsOf(pool)).toMatchObject([
       {
         status: 'True',
-        message: expect.stringContaining('limit cpu 20 of NodePool web is reached, 20 in use'),
+        message: expect.stringContaining('Limit cpu 20 of NodePool web is reached, 20 in use'),
       },
     ]);
     expect(world.notesOf('LimitReached')).toMatchObject([
-      { message: 'limit cpu 20 of NodePool web is reached, 20 in use (KPU340)' },
+      { message: 'Limit cpu 20 of NodePool web is reached, 20 in use (KPU340)' },
     ]);
     expect(new Set(world.notesOf('FailedScheduling').map(({ object }) => object)).size).toBe(80);
   });
@@ -108,6 +108,11 @@ describe('what goes wrong', () => {
       ...pool,
       status: {
         conditions: [
+          {
+            ...world.isTrue('NodeClassReady'),
+            status: 'False',
+            message: 'UnikraftNodeClass "default" is being deleted (KPU202)',
+          },
           { ...world.isTrue('Ready'), status: 'False', message: 'NodeClassReady=False' },
         ],
       },
@@ -119,7 +124,8 @@ describe('what goes wrong', () => {
     expect(world.notesOf('FailedScheduling')).toMatchObject([
       {
         message:
-          'no Unikraft machine for this Pod: NodePool web: it is not ready: NodeClassReady=False (KPU342)',
+          'No Unikraft machine for this Pod: NodePool web: it is not ready: ' +
+          'UnikraftNodeClass "default" is being deleted (KPU202) (KPU342)',
       },
     ]);
   });

@@ -42,7 +42,7 @@ describe('a pending Pod', () => {
     });
     expect(reservations.used('web')).toMatchObject({ cpu: '4', nodes: '1' });
     expect(world.notesOf('Nominated')).toMatchObject([
-      { message: `waits for the machine of NodeClaim ${claim?.metadata.name}` },
+      { message: `Waits for the machine of NodeClaim ${claim?.metadata.name}` },
     ]);
   });
 

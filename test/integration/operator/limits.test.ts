@@ -39,7 +39,7 @@ test('a hundred Pods at once, and a restart amid their launches, stay within the
 });
 
 test('the pool says which limit, in a condition and in an event', async () => {
-  const told = /limit cpu 20 of NodePool web is reached, 20 in use \(KPU340\)/;
+  const told = /Limit cpu 20 of NodePool web is reached, 20 in use \(KPU340\)/;
   const { message } = await world.expectConditionOf(nodePools, 'web', 'LimitReached', {
     status: 'True',
   });

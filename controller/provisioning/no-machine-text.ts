@@ -1,0 +1,68 @@
+/** Why no pool makes a machine for a Pod, so told that what a person has to change comes first. */
+import type { Refusal } from '#scheduling/solver.ts';
+
+import type { SkippedPool } from './pools-in-sight.ts';
+
+/** An event may say 1024 characters. */
+export const longest = 1000;
+
+/** The later a check that stops a pool comes, the nearer the pool was to make a machine. Nearest first. */
+const nearest = [
+  'Limit',
+  'NoOfferings',
+  'Resources',
+  'NotReady',
+  'InstanceTypes',
+  'Unsupported',
+  'Restricted',
+  'Requirements',
+  'Taints',
+] as const satisfies readonly (Refusal['reason'] | 'NotReady')[];
+
+interface Told {
+  readonly pools: readonly string[];
+  readonly message: string;
+  /** The pool is for other Pods than this one. */
+  readonly isElsewhere: boolean;
+}
+
+/**
+ * `No Unikraft machine for this Pod: NodePool web: needs 64 vCPU, …; 2 other pools do not match`
+ *
+ * @param refusals  of the pools that were asked
+ * @param skipped  pools that take no part, and why
+ */
+export function noMachineText(
+  refusals: readonly Refusal[],
+  skipped: readonly SkippedPool[],
+): string {
+  const all = toldInOrder(refusals, skipped);
+  if (all.length === 0) return 'There is no NodePool for Unikraft machines';
+  const near = all.filter(({ isElsewhere }) => !isElsewhere);
+  const full = near.length > 0 ? near : all.slice(0, 1);
+  const others = all
+    .filter((one) => !full.includes(one))
+    .reduce((count, { pools }) => count + pools.length, 0);
+  const parts = [...full.map(textOf), ...(others > 0 ? [othersText(others)] : [])];
+  const text = `No Unikraft machine for this Pod: ${parts.join('; ')}`;
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+}
+
+/** Pools of which the same is to be said are told together. */
+function toldInOrder(refusals: readonly Refusal[], skipped: readonly SkippedPool[]): Told[] {
+  const all = [...refusals, ...skipped.map((one) => ({ ...one, reason: 'NotReady' as const }))];
+  const ordered = all.toSorted((a, b) => nearest.indexOf(a.reason) - nearest.indexOf(b.reason));
+  return [...Map.groupBy(ordered, ({ message }) => message)].map(([message, same]) => ({
+    pools: same.map(({ pool }) => pool),
+    message,
+    isElsewhere: same.every(({ reason }) => reason === 'Requirements' || reason === 'Taints'),
+  }));
+}
+
+function textOf({ pools, message }: Told): string {
+  return `NodePool${pools.length > 1 ? 's' : ''} ${pools.join(', ')}: ${message}`;
+}
+
+function othersText(count: number): string {
+  return count === 1 ? '1 other pool does not match' : `${count} other pools do not match`;
+}
