@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 
 import { getCondition } from '#kube/conditions.ts';
 import { nodePools, type NodeClaim } from '#schemas/karpenter/types.ts';
+import type { PodDisruptionBudget } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { nodes } from '#schemas/kubernetes/resource.ts';
 import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
@@ -17,7 +18,7 @@ beforeAll(async () => {
   await world.expectUsable(nodeClass());
 });
 afterEach(async () => {
-  await world.expectDeleted(web(0), nodePool(), ...(await world.claims()));
+  await world.expectDeleted(budget, web(0), nodePool(), ...(await world.claims()));
   await world.expectNoLeaks();
 });
 afterAll(async () => world?.stop());
@@ -34,7 +35,8 @@ test('a Node that is deleted by hand takes its machine along, and its Pods run e
   expect(await nodesOfPods()).not.toContain(nodeOf(first));
 });
 
-test('when somebody else ends an instance, its Pods are not stuck and run elsewhere', async () => {
+test('when somebody else ends an instance, nothing holds its Pods there, and they run elsewhere', async () => {
+  await world.expectApplied(budget);
   const first = await machineWithPods();
   world.cloud.ec2.instances.terminate(instanceOf(first));
 
@@ -87,6 +89,14 @@ test('a NodePool with dots and 63 characters has machines like any other, and ta
   expect(world.cloud.ec2.instances.live).toEqual([]);
   expect((await world.client.list(nodePools)).items).toEqual([]);
 });
+
+/** No Pod may be evicted: that holds a machine that lives, not one that is gone. */
+const budget: PodDisruptionBudget = {
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name: 'web' },
+  spec: { selector: { matchLabels: { app: 'web' } }, maxUnavailable: 0 },
+};
 
 /** A machine whose two Pods run. */
 async function machineWithPods(name = 'web', of = 'default'): Promise<Live<NodeClaim>> {
