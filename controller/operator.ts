@@ -26,6 +26,8 @@ import { nodeClassController } from './nodeclass/wiring.ts';
 import { nodePoolController } from './nodepool/wiring.ts';
 import { Nominations } from './provisioning/nominations.ts';
 import { provisioningControllers } from './provisioning/wiring.ts';
+import { cappedCondition } from './quotas/pool-conditions.ts';
+import { quotaPolicyController } from './quotas/wiring.ts';
 import { Reservations } from './reservations/reservations.ts';
 import type { Settings } from './settings.ts';
 
@@ -76,9 +78,10 @@ function controllers(context: Context, settings: Settings, metrics: Metrics): Ru
     { catalog, reservations, nominations, batch: settings.batch },
     metrics,
   );
+  const capped = cappedCondition(reservations.ceilings);
   const pools = nodePoolController(
     context,
-    { extraConditions: provisioning.poolConditions },
+    { extraConditions: (pool) => [...provisioning.poolConditions(pool), ...capped(pool)] },
     metrics,
   );
   provisioning.onPoolChange((name) => pools.enqueue(name));
@@ -95,6 +98,7 @@ function controllers(context: Context, settings: Settings, metrics: Metrics): Ru
   };
   return [
     reservations,
+    quotaPolicyController(context, reservations, metrics),
     nodeClassController(context, { clouds, releases }, metrics),
     pools,
     ...provisioning.runnables,

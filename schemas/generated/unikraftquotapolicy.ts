@@ -106,13 +106,9 @@ export interface UnikraftQuotaPolicyStatus {
    */
   selectedNodePools?: number;
   /**
-   * The first hundred of them by name, where there is a ceiling for NodePools.
+   * The first hundred of them by name.
    */
   nodePools?: QuotaOfNodePool[];
-  /**
-   * The first hundred node classes it selects by name, where there is a ceiling for machines.
-   */
-  nodeClasses?: QuotaOfNodeClass[];
   total?: QuotaOfAll;
 }
 
@@ -136,24 +132,14 @@ export interface QuotaOfNodePool {
    * What its machines have or are promised.
    */
   use?: Amounts;
-}
-
-/**
- * What the machines of one node class ask for and get.
- */
-export interface QuotaOfNodeClass {
   /**
-   * Its name.
+   * The capacity that its node class states; a percentage is of the machine.
    */
-  name: string;
+  machineRequested?: Amounts;
   /**
-   * The capacity that it states; a percentage is of the machine.
+   * The most that a new machine may offer, where it is held to something.
    */
-  requested?: Amounts;
-  /**
-   * The most that a new machine of it may offer.
-   */
-  effective?: Amounts;
+  machineEffective?: Amounts;
 }
 
 /**
