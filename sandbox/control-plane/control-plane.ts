@@ -43,12 +43,15 @@ export class ControlPlane {
   /** May do everything. */
   readonly admin: UndiciKubeClient;
   readonly #start: Started;
-  readonly #others: readonly LocalProcess[];
+  readonly #etcd: LocalProcess;
+  /** Controller manager and scheduler. */
+  #clients: readonly LocalProcess[];
   #apiServer: LocalProcess;
 
-  private constructor(started: Started, others: readonly LocalProcess[], config: string) {
+  private constructor(started: Started, others: Others, config: string) {
     this.#start = started;
-    this.#others = others;
+    this.#etcd = others.etcd;
+    this.#clients = others.clients;
     this.#apiServer = started.apiServer;
     this.port = started.port;
     this.server = `https://127.0.0.1:${started.port}`;
@@ -84,10 +87,10 @@ export class ControlPlane {
     };
     const server = await withFreePort((port) => startApiServer(context, port));
     const started = { ...context, port: server.port, apiServer: server.process };
-    const [manager, scheduler] = await startClients(started);
+    const clients = await startClients(started);
     const config = await writeKubeconfig(started, 'admin');
-    const plane = new ControlPlane(started, [etcd.process, manager, scheduler], config);
-    await untilReady(manager, () => plane.#hasDefaultAccount(), { clock });
+    const plane = new ControlPlane(started, { etcd: etcd.process, clients }, config);
+    await untilReady(clients[0], () => plane.#hasDefaultAccount(), { clock });
     return plane;
   }
 
@@ -96,19 +99,23 @@ export class ControlPlane {
     await this.#apiServer.stop();
   }
 
-  /** Starts the API server again at the same port, and resolves once it answers. */
+  /**
+   * Starts the API server again at the same port, and resolves once it answers. Controller manager and scheduler start
+   * anew: in a cluster they end when an outage costs them their leases.
+   */
   async resumeApiServer(): Promise<void> {
     if (!this.#apiServer.exit) return;
     this.#apiServer = (await startApiServer(this.#start, this.port)).process;
+    await Promise.all(this.#clients.map((process) => process.stop()));
+    this.#clients = await startClients(this.#start);
   }
 
   /** Ends all its processes, clients first. */
   async stop(): Promise<void> {
     await this.admin.close();
-    const [etcd, ...clients] = this.#others;
-    await Promise.all(clients.map((process) => process.stop()));
+    await Promise.all(this.#clients.map((process) => process.stop()));
     await this.#apiServer.stop();
-    await etcd?.stop();
+    await this.#etcd.stop();
   }
 
   /** Requests answered until now, oldest first. */
@@ -145,6 +152,11 @@ export class ControlPlane {
     await this.admin.get(serviceAccounts, { namespace: 'default', name: 'default' });
     return true;
   }
+}
+
+interface Others {
+  readonly etcd: LocalProcess;
+  readonly clients: readonly LocalProcess[];
 }
 
 interface Context {
