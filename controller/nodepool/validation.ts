@@ -12,6 +12,8 @@ import { quantityProblem } from '#schemas/quantity/quantity.ts';
 import { violations } from '#schemas/rules/evaluate.ts';
 import { describe } from '#schemas/rules/rule.ts';
 
+import { foreignKeyMistakes } from './foreign-keys.ts';
+
 /** @returns one sentence with its field path for each mistake; empty when the pool can be used */
 export function mistakesOf(pool: NodePool): string[] {
   const { metadata, spec } = pool.spec.template;
@@ -24,6 +26,7 @@ export function mistakesOf(pool: NodePool): string[] {
   ];
   return [
     ...own.map((mistake) => `${mistake} (KPU343)`),
+    ...foreignKeyMistakes(pool).map((mistake) => `${mistake} (KPU104)`),
     ...violations(
       { apiVersion: apiVersionOf(nodePools), kind: 'NodePool', ...pool },
       { operation: 'CREATE' },

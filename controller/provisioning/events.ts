@@ -9,6 +9,7 @@ import { minutes } from '#schemas/time/clock.ts';
 
 import { coded } from '../reason.ts';
 import { limitText, type LimitState } from './limit-states.ts';
+import { noInstanceTypes } from './misfits.ts';
 import { longest, noMachineText } from './no-machine-text.ts';
 import type { SkippedPool } from './pools-in-sight.ts';
 import { isAimed } from './provisionable.ts';
@@ -76,6 +77,18 @@ export class ProvisioningEvents {
       object: pod,
       type: 'Normal',
       reason: 'Nominated',
+      message,
+      dedupeTimeout,
+    });
+  }
+
+  /** On the pool: its requirements leave no size of machine. */
+  misfit(pool: Live<NodePool>, message: string): void {
+    const dedupeTimeout = minutes(5);
+    this.#recorder.record({
+      object: pool,
+      type: 'Warning',
+      reason: noInstanceTypes,
       message,
       dedupeTimeout,
     });

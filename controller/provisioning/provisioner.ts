@@ -9,7 +9,9 @@ import type { Metrics } from '#kube/metrics.ts';
 import { waitAfter, defaultBackOff } from '#kube/runtime/back-off.ts';
 import type { Runnable } from '#kube/runtime/reconciler.ts';
 import { firstSolver } from '#scheduling/first-solver.ts';
+import { misfitOf } from '#scheduling/misfit.ts';
 import type { NodeInSight, Plan, Problem, Solve } from '#scheduling/solver.ts';
+import type { NodePool } from '#schemas/karpenter/types.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { keyText } from '#schemas/kubernetes/resource.ts';
@@ -27,6 +29,7 @@ import type { LimitStates } from './limit-states.ts';
 import { limitsNow } from './limits-now.ts';
 import { isLiveNomination } from './live-nomination.ts';
 import { ProvisioningMetrics } from './metrics.ts';
+import type { Misfits } from './misfits.ts';
 import { NodesInSight } from './nodes-in-sight.ts';
 import type { Nominations } from './nominations.ts';
 import { rejectFirst } from './parallel.ts';
@@ -41,6 +44,7 @@ export interface ProvisionerParts {
   readonly reservations: Reservations;
   readonly nominations: Nominations;
   readonly limits: LimitStates;
+  readonly misfits: Misfits;
   readonly batch: BatchWindow;
   readonly metrics: Metrics;
   readonly solve?: Solve;
@@ -113,6 +117,7 @@ export class Provisioner implements Runnable {
     const problem = this.#problem(supply);
     const plan = this.#solve(problem);
     this.#tell(plan, problem, supply);
+    this.#tellMisfits(supply);
     this.#tellLimits(limitsNow(supply.pools, plan, (pool) => room.of(pool)));
     for (const [pod, claim] of onTheWay(plan, problem.nodes)) nominations.plan(claim, [pod]);
     signal.throwIfAborted();
@@ -162,6 +167,14 @@ export class Provisioner implements Runnable {
     this.#metrics.decided(plan, pods);
     this.#events.placed(plan, pods);
     this.#events.refused(plan, this.#ofOurs(pods), supply.skipped);
+  }
+
+  #tellMisfits({ pools }: Supply): void {
+    for (const inSight of pools) {
+      const pool = inSight.pool as Live<NodePool>;
+      const news = this.#parts.misfits.set(pool.metadata.name, misfitOf(inSight));
+      if (news !== undefined) this.#events.misfit(pool, news);
+    }
   }
 
   #tellLimits(limits: ReturnType<typeof limitsNow>): void {

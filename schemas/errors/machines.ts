@@ -154,4 +154,10 @@ export const machines = {
     happens: 'ValidationSucceeded=False, and nothing is launched for it.',
     fix: 'Correct the field that the message names.',
   },
+  KPU345: {
+    title: 'The requirements of a NodePool leave no size of machine',
+    happens:
+      'Nothing is launched for the pool. Condition InstanceTypesFound and event NoCompatibleInstanceTypes name the requirements. It is looked at again on each change.',
+    fix: 'Correct the requirement that the message names, or give the pool a node class whose region, subnets and image have such machines.',
+  },
 } as const satisfies Record<string, Explanation>;

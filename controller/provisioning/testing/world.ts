@@ -13,6 +13,7 @@ import type { Catalog } from '../../catalog.ts';
 import { Reservations } from '../../reservations/reservations.ts';
 import { memoryContext } from '../../testing/context.ts';
 import { LimitStates } from '../limit-states.ts';
+import { Misfits } from '../misfits.ts';
 import { Nominations } from '../nominations.ts';
 import { Provisioner } from '../provisioner.ts';
 
@@ -47,16 +48,17 @@ export class World {
     const reservations = new Reservations(this.context);
     const nominations = new Nominations(this.context);
     const limits = new LimitStates();
+    const misfits = new Misfits();
     const catalog: Catalog = { offer: async () => Promise.resolve(offer) };
     const batch = { idle: seconds(1), max: seconds(10) };
     const metrics = new Metrics();
-    const parts = { catalog, reservations, nominations, limits, batch, metrics };
+    const parts = { catalog, reservations, nominations, limits, misfits, batch, metrics };
     const provisioner = new Provisioner(this.context, parts);
     const life = new AbortController();
     this.#running.push(life);
     void reservations.run(life.signal);
     void provisioner.run(life.signal);
-    return { nominations, reservations, limits, kill: () => life.abort() };
+    return { nominations, reservations, limits, misfits, kill: () => life.abort() };
   }
 
   end(): void {
