@@ -4,6 +4,8 @@ import { crdFile, crdKustomization } from './crd.ts';
 import { defaultsFiles } from './defaults.ts';
 import type { Generated } from './files.ts';
 import { kinds, type Kind } from './kinds.ts';
+import { mutatingPolicyFiles } from './mutating-policy.ts';
+import { policyFiles } from './policies.ts';
 import { referenceFile } from './reference.ts';
 import { readSource, resolveSource } from './schema.ts';
 import { typeFile } from './types.ts';
@@ -11,7 +13,14 @@ import { typeFile } from './types.ts';
 /** Every generated file as it should be. Needs no network; the same sources give the same bytes. */
 export async function generateAll(): Promise<Generated[]> {
   const ofKinds = await Promise.all(kinds.map(filesOf));
-  return [...ofKinds.flat(), crdKustomization(kinds), ...codesFiles(), ...admissionFiles()];
+  return [
+    ...ofKinds.flat(),
+    crdKustomization(kinds),
+    ...codesFiles(),
+    ...admissionFiles(),
+    ...policyFiles(),
+    ...mutatingPolicyFiles(),
+  ];
 }
 
 async function filesOf(kind: Kind): Promise<Generated[]> {
