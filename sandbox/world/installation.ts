@@ -14,15 +14,24 @@ export const platformPort = 8443;
 
 type Change = (manifest: Manifest) => Manifest;
 
+export interface Installing {
+  readonly webhookPort: number;
+  /** Controller and webhook are run as their Deployments say. */
+  readonly processes: boolean;
+  /** The rules hold in the API server itself. Default true; without them it is seen what others make of a bad object. */
+  readonly policies?: boolean;
+}
+
 /** Installs Karpenter's CRDs and `kustomize/default`, changed only where this computer is no cluster. */
 export async function install(
   client: KubeClient,
   tools: Tools,
-  options: { readonly webhookPort: number; readonly processes: boolean },
+  options: Installing,
 ): Promise<void> {
   const manifests = await render(tools.kubectl, `${root}/kustomize/default`);
   const wanted = manifests
     .filter(({ kind }) => options.processes || kind !== 'Deployment')
+    .filter(({ kind }) => options.policies !== false || !kind.includes('AdmissionPolicy'))
     .map(reachedByUrl(options.webhookPort));
   await applyAll(client, await readManifests(tools.karpenterCrds));
   await applyAll(client, wanted);

@@ -32,6 +32,8 @@ export interface WorldOptions {
   readonly programs?: Programs;
   /** Where the webhook listens, when it is not the Deployment's. */
   readonly webhookPort?: () => number | undefined;
+  /** Whether the API server itself holds to the rules. Default true. */
+  readonly policies?: boolean;
 }
 
 const webhook = {
@@ -96,7 +98,11 @@ export class World {
     const balancer = await TcpBalancer.start(() => backends(host, options));
     const parts = { run, plane, cloud, host, tools };
     const processes = options.processes !== false;
-    await install(plane.admin, tools, { webhookPort: balancer.port, processes });
+    await install(plane.admin, tools, {
+      webhookPort: balancer.port,
+      processes,
+      policies: options.policies !== false,
+    });
     return new World(parts, balancer);
   }
 

@@ -54,7 +54,10 @@ export class TestWorld {
   }
 
   /** @param tools `inject('tools')` */
-  static async start(tools: Tools, options: { operator?: boolean } = {}): Promise<TestWorld> {
+  static async start(
+    tools: Tools,
+    options: { operator?: boolean; policies?: boolean } = {},
+  ): Promise<TestWorld> {
     const dns = { server: '' };
     const world = await World.start({
       tools,
@@ -63,6 +66,7 @@ export class TestWorld {
       programs: {
         'ghcr.io/unikraft-cloud/kraftlet': inProcessKraftlet(() => dns.server),
       },
+      policies: options.policies !== false,
       webhookPort: () => undefined, // nobody answers, and both hooks are Ignore
     });
     dns.server = world.cloud.dnsServer;

@@ -12,7 +12,7 @@ import { TestWorld } from '#test/world/test-world.ts';
 let world: TestWorld;
 
 beforeAll(async () => {
-  world = await TestWorld.start(inject('tools')); // no webhook answers in it
+  world = await TestWorld.start(inject('tools'), { policies: false }); // nor does a webhook answer in it
   await world.expectUsable(nodeClass());
 });
 afterAll(async () => world?.stop());

@@ -67,7 +67,7 @@ export class InstalledWebhook {
 
   /** As a Git tool does, now and then. */
   async apply(tools: Tools): Promise<void> {
-    const options = { webhookPort: this.#balancer.port, processes: false };
+    const options = { webhookPort: this.#balancer.port, processes: false, policies: false };
     await install(this.#plane.admin, tools, options);
   }
 
