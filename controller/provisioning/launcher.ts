@@ -1,4 +1,4 @@
-import { isNotFound } from '#kube/client/errors.ts';
+import { ApiError, isForbidden, isInvalid, isNotFound } from '#kube/client/errors.ts';
 import type { Metrics } from '#kube/metrics.ts';
 import type { PlannedClaim } from '#scheduling/solver.ts';
 import { nodeClaims, type NodeClaim, type NodePool } from '#schemas/karpenter/types.ts';
@@ -10,6 +10,7 @@ import { claimFor } from './claim-object.ts';
 import type { ProvisioningEvents } from './events.ts';
 import type { Nominations } from './nominations.ts';
 import { inParallel, rejectFirst } from './parallel.ts';
+import type { RestingPools } from './resting-pools.ts';
 
 type Made = (claim: Live<NodeClaim>, plan: PlannedClaim) => void;
 
@@ -26,6 +27,7 @@ export class Launcher {
   readonly #nominations: Nominations;
   readonly #events: ProvisioningEvents;
   readonly #metrics: Metrics;
+  readonly #resting: RestingPools;
 
   constructor(
     context: Context,
@@ -34,6 +36,7 @@ export class Launcher {
       nominations: Nominations;
       events: ProvisioningEvents;
       metrics: Metrics;
+      resting: RestingPools;
     },
   ) {
     this.#context = context;
@@ -41,11 +44,14 @@ export class Launcher {
     this.#nominations = parts.nominations;
     this.#events = parts.events;
     this.#metrics = parts.metrics;
+    this.#resting = parts.resting;
   }
 
   /**
+   * A claim that is refused lets its pool rest; the others are made.
+   *
    * @param made  told of each claim as soon as it is there
-   * @throws the first failure, after all were tried; what was made stays
+   * @throws the first failure that is nobody's own (the API server is away), after all were tried; what was made stays
    */
   async launch(plans: readonly PlannedClaim[], made: Made): Promise<void> {
     rejectFirst(await inParallel(plans, width, async (plan) => this.#launch(plan, made)));
@@ -55,7 +61,9 @@ export class Launcher {
     const pool = this.#context.caches.nodePools.get(plan.nodePool);
     if (!pool) return;
     const claim = await this.#create(plan, pool);
+    if (!claim) return;
     made(claim, plan);
+    this.#resting.forget(plan.nodePool);
     this.#nominations.plan(claim.metadata.name, plan.pods);
     this.#count(pool);
     const facts = {
@@ -67,12 +75,17 @@ export class Launcher {
     await this.#reserve(claim, pool, plan);
   }
 
-  async #create(plan: PlannedClaim, pool: Live<NodePool>): Promise<Live<NodeClaim>> {
-    const { client } = this.#context;
-    return client.create(nodeClaims, claimFor(plan, pool)).catch((error: unknown) => {
+  async #create(plan: PlannedClaim, pool: Live<NodePool>): Promise<Live<NodeClaim> | undefined> {
+    const { client, log } = this.#context;
+    try {
+      return await client.create(nodeClaims, claimFor(plan, pool));
+    } catch (error) {
       this.#events.notMade(pool, error);
-      throw error;
-    });
+      if (!(error instanceof ApiError) || !(isInvalid(error) || isForbidden(error))) throw error;
+      this.#resting.refused(plan.nodePool, `its NodeClaim was refused: ${error.message}`);
+      log.warn({ nodePool: plan.nodePool, err: error }, 'a NodeClaim was refused, its pool rests');
+      return undefined;
+    }
   }
 
   async #reserve(claim: Live<NodeClaim>, pool: Live<NodePool>, plan: PlannedClaim): Promise<void> {

@@ -38,12 +38,19 @@ export function nodeLabels(nodeClass: string, offer: Offer | undefined): Record<
 /** What a pool may still have: its sizes under what policies allow, and its limits less what is used or promised. */
 export type Share = Pick<PoolInSight, 'instanceTypes' | 'remaining' | 'limits'>;
 
+/** What is known of a pool beside its own state. */
+export interface PoolKnowledge {
+  shareOf(pool: Live<NodePool>, offer: Offer, offers: Supply['offers']): Share;
+  /** Undefined unless nothing is to be tried for it now. */
+  whyResting(pool: string): string | undefined;
+}
+
 /** Pools of ours that may launch now: ready as their present generation was judged, not going, not static. */
 export async function supplyOf(
   { caches, log }: Context,
   catalog: Catalog,
   signal: AbortSignal,
-  shareOf: (pool: Live<NodePool>, offer: Offer, offers: Supply['offers']) => Share,
+  known: PoolKnowledge,
 ): Promise<Supply> {
   const ours = caches.nodePools.list().filter(isOurs);
   const classes = new Set(ours.map(classOf));
@@ -61,7 +68,11 @@ export async function supplyOf(
       ({ metadata, spec }) =>
         metadata.deletionTimestamp === undefined && spec.replicas === undefined,
     )
-    .map((pool) => ({ pool, offer: offers.get(classOf(pool)), reason: whyNot(pool, offers) }));
+    .map((pool) => ({
+      pool,
+      offer: offers.get(classOf(pool)),
+      reason: whyNot(pool, offers) ?? known.whyResting(pool.metadata.name),
+    }));
   return {
     offers,
     pools: judged.flatMap(({ pool, offer, reason }) =>
@@ -69,7 +80,7 @@ export async function supplyOf(
         ? [
             {
               pool,
-              ...shareOf(pool, offer, offers),
+              ...known.shareOf(pool, offer, offers),
               labels: nodeLabels(classOf(pool), offer),
             },
           ]

@@ -36,6 +36,7 @@ import { rejectFirst } from './parallel.ts';
 import { PlanUpkeep } from './plan-upkeep.ts';
 import { supplyOf, type Supply } from './pools-in-sight.ts';
 import { isAimed, isProvisionable } from './provisionable.ts';
+import { RestingPools } from './resting-pools.ts';
 import { RoomInSight } from './room-in-sight.ts';
 import { subscribeTriggers } from './triggers.ts';
 
@@ -64,6 +65,7 @@ export class Provisioner implements Runnable {
   readonly #upkeep: PlanUpkeep;
   readonly #events: ProvisioningEvents;
   readonly #metrics: ProvisioningMetrics;
+  readonly #resting: RestingPools;
   #failures = 0;
   #cancelAgain: () => void = () => {};
 
@@ -74,7 +76,12 @@ export class Provisioner implements Runnable {
     this.#claims = new ClaimsInSight(context);
     this.#nodes = new NodesInSight(context, parts.nominations);
     this.#events = new ProvisioningEvents(context.recorder);
-    this.#launcher = new Launcher(context, { ...parts, events: this.#events });
+    this.#resting = new RestingPools(context.clock);
+    this.#launcher = new Launcher(context, {
+      ...parts,
+      events: this.#events,
+      resting: this.#resting,
+    });
     this.#upkeep = new PlanUpkeep(context, parts.nominations, this.#claims, parts.batch.max);
     this.#metrics = new ProvisioningMetrics(parts.metrics, context.clock);
   }
@@ -88,6 +95,7 @@ export class Provisioner implements Runnable {
         trigger: (key) => this.#batcher.trigger(key),
         isPending: (pod) => this.#isPending(pod),
         claimGone: (name) => this.#claims.gone(name),
+        poolGone: (name) => this.#resting.forget(name),
       },
       signal,
     );
@@ -111,9 +119,10 @@ export class Provisioner implements Runnable {
     const { nominations, reservations, catalog } = this.#parts;
     await this.#upkeep.run();
     const room = new RoomInSight(this.#claims, reservations);
-    const supply = await supplyOf(this.#context, catalog, signal, (...asked) =>
-      room.share(...asked),
-    );
+    const supply = await supplyOf(this.#context, catalog, signal, {
+      shareOf: (...asked) => room.share(...asked),
+      whyResting: (pool) => this.#resting.whyResting(pool),
+    });
     const problem = this.#problem(supply);
     const plan = this.#solve(problem);
     this.#tell(plan, problem, supply);

@@ -10,6 +10,7 @@ export interface Target {
   readonly trigger: (key: string) => void;
   readonly isPending: (pod: Pod) => boolean;
   readonly claimGone: (name: string) => void;
+  readonly poolGone: (name: string) => void;
 }
 
 /**
@@ -41,6 +42,7 @@ export function subscribeTriggers(
       update: (pool, old) => {
         if (isOurs(pool) && stageOf(pool) !== stageOf(old)) target.trigger('pool');
       },
+      delete: ({ metadata }) => target.poolGone(metadata.name),
     }),
     caches.nodeClasses.subscribe({
       update: (nodeClass, old) => {
