@@ -4,7 +4,7 @@ import type { Pod } from '#schemas/kubernetes/core.ts';
 import { nodes, pods } from '#schemas/kubernetes/resource.ts';
 
 import { memoryContext } from '../testing/context.ts';
-import { unavailable } from '../testing/refusals.ts';
+import { conflict, invalid, notFound, unavailable } from '../testing/refusals.ts';
 import { Nominations } from './nominations.ts';
 
 let world: ReturnType<typeof memoryContext>;
@@ -67,6 +67,32 @@ describe('a Node that was made for Pods', () => {
     await expect(nominations.nominate('web-1', 'new')).rejects.toThrow('503');
     await nominations.nominate('web-1', 'new');
     expect(['a', 'b'].map(told)).toEqual(['new', 'new']);
+  });
+});
+
+const bound = invalid(
+  'status.nominatedNodeName',
+  'Forbidden: may not be set on pods that are already bound',
+);
+
+describe.each([
+  ['was bound', bound],
+  ['is gone', notFound(pods, 'shop/a')],
+  ['is another one of that name', conflict(pods, 'a')],
+])('a Pod that %s since the cache saw it', (_, refusal) => {
+  test('waits no more, and keeps nobody from the Node', async () => {
+    nominations.plan('web-1', [seedPod('a'), seedPod('b')]);
+    world.client.fail(({ verb, key }) => verb === 'patch' && key === 'shop/a', refusal);
+    await nominations.nominate('web-1', 'new');
+    expect(told('b')).toBe('new');
+  });
+
+  test('is not told that its claim has gone', async () => {
+    nominations.plan('web-1', [seedPod('a'), seedPod('b')]);
+    await nominations.nominate('web-1', 'new');
+    world.client.fail(({ verb, key }) => verb === 'patch' && key === 'shop/a', refusal);
+    await nominations.forget('web-1');
+    expect(told('b')).toBeUndefined();
   });
 });
 

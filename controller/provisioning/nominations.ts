@@ -6,7 +6,7 @@
  * further passes, and only the memory of the plan is kept for them. Plans live in memory: after a restart Pods are
  * planned anew onto the claims that are on their way.
  */
-import { isConflict, isNotFound } from '#kube/client/errors.ts';
+import { isConflict, isInvalid, isNotFound } from '#kube/client/errors.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { pods } from '#schemas/kubernetes/resource.ts';
@@ -119,8 +119,7 @@ export class Nominations {
     await this.#context.client
       .patch(pods, { namespace, name }, { type: 'merge', body }, options)
       .catch((error: unknown) => {
-        // The Pod is gone, or another one has its name: nothing waits here any more.
-        if (!isNotFound(error) && !isConflict(error)) throw error;
+        if (!isWaitingNoMore(error)) throw error;
       });
   }
 
@@ -139,6 +138,11 @@ export class Nominations {
     };
     return Number(version.major) > 1 || Number.parseInt(version.minor ?? '', 10) >= firstMinor;
   }
+}
+
+/** The Pod is gone, another one has its name, or it was bound since the cache saw it: nothing waits here any more. */
+function isWaitingNoMore(error: unknown): boolean {
+  return isNotFound(error) || isConflict(error) || isInvalid(error);
 }
 
 function isWaiting({ spec, metadata }: Pod): boolean {
