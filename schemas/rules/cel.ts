@@ -17,11 +17,17 @@ export class InvalidRule extends Error {
   }
 }
 
-/** Values by the names that an expression knows them by: `self` and `oldSelf`, or `object` for a whole one. */
-export type Bindings = Readonly<Partial<Record<'self' | 'oldSelf' | 'object', unknown>>>;
+/** What an expression may know its values by: of a place, or of whole objects. */
+const names = ['self', 'oldSelf', 'object', 'oldObject'] as const;
 
-/** An expression that is ready to judge; throws what CEL throws when the value's shape does not fit. */
-export type Judge = (bindings: Bindings) => boolean;
+export type Bindings = Readonly<Partial<Record<(typeof names)[number], unknown>>>;
+
+/**
+ * An expression that is ready to judge; throws what CEL throws when the value's shape does not fit.
+ *
+ * @param convert {@link toCel}, or {@link toCelOnce} where many expressions look at the same object
+ */
+export type Judge = (bindings: Bindings, convert?: (value: unknown) => unknown) => boolean;
 
 /** What was asked gives something else than true or false, which the API server takes for an error too. */
 export class NotAVerdict extends Error {
@@ -33,10 +39,12 @@ export function compile(cel: string): Judge {
   const [trouble] = subsetTroubles(cel);
   if (trouble !== undefined) throw new InvalidRule(cel, trouble);
   const program = parsed(cel);
-  return (bindings) => {
-    const verdict = program(
-      Object.fromEntries(Object.entries(bindings).map(([name, value]) => [name, toCel(value)])),
-    ) as unknown;
+  return (bindings, convert = toCel) => {
+    const converted: Record<string, unknown> = {};
+    for (const name of names) {
+      if (bindings[name] !== undefined) converted[name] = convert(bindings[name]);
+    }
+    const verdict = program(converted) as unknown;
     if (typeof verdict !== 'boolean') throw new NotAVerdict('it is neither true nor false');
     return verdict;
   };
@@ -46,16 +54,31 @@ export function compile(cel: string): Judge {
  * JSON as CEL's own types: integers are int64, so BigInt; objects are Maps, since a label may be named `constructor`
  * and would otherwise reach into JavaScript.
  */
-export function toCel(value: unknown): unknown {
-  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
-  if (Array.isArray(value)) return value.map(toCel);
+export function toCel(value: unknown, part: (value: unknown) => unknown = toCel): unknown {
+  if (typeof value === 'number') return isInt64(value) ? BigInt(value) : value;
+  if (Array.isArray(value)) return value.map((item) => part(item));
   if (value === null || typeof value !== 'object') return value;
-  return new Map(Object.entries(value).map(([key, item]) => [key, toCel(item)]));
+  return new Map(Object.entries(value).map(([key, item]) => [key, part(item)]));
+}
+
+/** {@link toCel} that remembers what it converted, whole or as a part of something; for one review. */
+export function toCelOnce(): (value: unknown) => unknown {
+  const known = new Map<unknown, unknown>();
+  return function convert(value: unknown): unknown {
+    if (value === null || typeof value !== 'object') return toCel(value);
+    const converted = known.get(value) ?? toCel(value, convert);
+    known.set(value, converted);
+    return converted;
+  };
+}
+
+function isInt64(value: number): boolean {
+  return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }
 
 function parsed(cel: string): ReturnType<Environment['parse']> {
   try {
-    return environment().parse(cel);
+    return environment().parse(cel.replaceAll(/\bhas\(([\w.]+)\.(\w+)\)/g, "isSet($1, '$2')"));
   } catch (error) {
     throw new InvalidRule(cel, error instanceof Error ? error.message : String(error));
   }
@@ -73,8 +96,9 @@ class QuantityValue {
 const type = 'kubernetes.Quantity';
 
 function environment(): Environment {
-  return new Environment({ enableOptionalTypes: true })
+  const rules = new Environment({ enableOptionalTypes: true })
     .registerType(type, { ctor: QuantityValue, fields: {} })
+    .registerFunction('isSet(dyn, string): bool', isSet)
     .registerFunction(
       `quantity(string): ${type}`,
       (text: string) => new QuantityValue(Quantity.parse(text)),
@@ -91,10 +115,14 @@ function environment(): Environment {
     .registerFunction(
       `${type}.isLessThan(${type}): bool`,
       (a: QuantityValue, b: QuantityValue) => a.quantity.compareTo(b.quantity) < 0,
-    )
-    .registerVariable('self', 'dyn')
-    .registerVariable('oldSelf', 'dyn')
-    .registerVariable('object', 'dyn');
+    );
+  return names.reduce((one, name) => one.registerVariable(name, 'dyn'), rules);
+}
+
+/** `has()` as Kubernetes has it: a list has no fields to ask for, which cel-js takes for a field that is absent. */
+function isSet(value: unknown, field: string): boolean {
+  if (Array.isArray(value)) throw new TypeError(`a list has no ${field}`);
+  return value instanceof Map && value.has(field);
 }
 
 function isQuantity(text: string): boolean {

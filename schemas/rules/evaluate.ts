@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { KubeObject } from '../kubernetes/meta.ts';
 import { apiVersionOf } from '../kubernetes/resource.ts';
-import { compile, type Judge } from './cel.ts';
+import { compile, toCelOnce, type Judge } from './cel.ts';
 import { concernsUs } from './ours.ts';
-import { placesAt, type Place } from './places.ts';
+import { placesAt, placesBy, stepsOf, type Place, type Steps } from './places.ts';
 import { comparesWithOld, resourcesOf, type Operation, type Rule, type Violation } from './rule.ts';
 import { rules } from './table.ts';
 
@@ -19,7 +19,34 @@ export interface Review {
   readonly subResource?: string | undefined;
 }
 
-const judges: ReadonlyMap<Rule, Judge> = new Map(rules.map((rule) => [rule, compile(rule.cel)]));
+/** A rule with what can be made ready once. */
+interface Prepared {
+  readonly rule: Rule;
+  readonly judge: Judge;
+  readonly steps: Steps;
+  readonly isComparing: boolean;
+  readonly subResources: readonly string[];
+}
+
+/** By version and kind: a review looks at no rule of another kind. */
+const prepared = Map.groupBy(rules.map(prepare), ({ rule: { target } }) =>
+  keyOf(apiVersionOf(target), target.kind),
+);
+
+function prepare(rule: Rule): Prepared {
+  const subResources = resourcesOf(rule).map((resource) => resource.split('/')[1] ?? '');
+  return {
+    rule,
+    judge: compile(rule.cel),
+    steps: stepsOf(rule.path),
+    isComparing: comparesWithOld(rule),
+    subResources,
+  };
+}
+
+function keyOf(apiVersion: unknown, kind: unknown): string {
+  return `${String(apiVersion)} ${String(kind)}`;
+}
 
 /**
  * Every rule that an object breaks, in the order of the table; none for objects of other providers.
@@ -30,23 +57,20 @@ const judges: ReadonlyMap<Rule, Judge> = new Map(rules.map((rule) => [rule, comp
  * Pure; never throws, whatever the object looks like.
  */
 export function violations(object: KubeObject, review: Review): Violation[] {
-  const { operation, oldObject } = review;
+  const { operation, oldObject, subResource = '' } = review;
   if (!concernsUs(object) || isUntouched(object, operation, oldObject)) return [];
-  return rules
-    .filter((rule) => isFor(rule, object, review))
-    .flatMap((rule) =>
-      placesAt(object, rule.path).flatMap((place) => judge(rule, place, oldObject)),
+  const convert = toCelOnce();
+  return (prepared.get(keyOf(object.apiVersion, object.kind)) ?? [])
+    .filter(
+      ({ rule, subResources }) => isFor(rule, operation) && subResources.includes(subResource),
+    )
+    .flatMap((one) =>
+      placesBy(object, one.steps).flatMap((place) => judge(one, place, oldObject, convert)),
     );
 }
 
-function isFor(rule: Rule, object: KubeObject, { operation, subResource }: Review): boolean {
-  const { target, operations } = rule;
-  return (
-    object.kind === target.kind &&
-    object.apiVersion === apiVersionOf(target) &&
-    operations.includes(operation as Operation) &&
-    resourcesOf(rule).includes(subResource ? `${target.plural}/${subResource}` : target.plural)
-  );
+function isFor({ operations }: Rule, operation: string): boolean {
+  return operations.includes(operation as Operation);
 }
 
 function isUntouched(object: KubeObject, operation: string, old: Review['oldObject']): boolean {
@@ -54,17 +78,28 @@ function isUntouched(object: KubeObject, operation: string, old: Review['oldObje
   return isDeepStrictEqual(placesAt(object, 'spec'), placesAt(old, 'spec'));
 }
 
-function judge(rule: Rule, { path, value }: Place, oldObject: Review['oldObject']): Violation[] {
-  const { name, code, severity, fix } = rule;
-  const violation = { rule: name, code, severity, path, fix };
-  const [old] = comparesWithOld(rule) ? placesAt(oldObject, path) : [{ value: undefined }];
+function judge(
+  { rule, judge: holds, isComparing }: Prepared,
+  { path, value }: Place,
+  oldObject: Review['oldObject'],
+  convert: (value: unknown) => unknown,
+): Violation[] {
+  const [old] = isComparing ? placesAt(oldObject, path) : [{ value: undefined }];
   if (!old) return [];
   try {
-    const holds = judges.get(rule)?.({ self: value, oldSelf: old.value });
-    return holds ? [] : [{ ...violation, message: rule.message }];
+    const isWell = holds({ self: value, oldSelf: old.value }, convert);
+    return isWell ? [] : [violationOf(rule, path, rule.message)];
   } catch (error) {
     // As the API server does: what cannot be judged is not let through in silence.
     const because = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
-    return [{ ...violation, message: `It has a shape that cannot be judged (${because}).` }];
+    return [violationOf(rule, path, `It has a shape that cannot be judged (${because}).`)];
   }
+}
+
+function violationOf(
+  { name, code, severity, fix }: Rule,
+  path: string,
+  message: string,
+): Violation {
+  return { rule: name, code, severity, path, message, fix };
 }

@@ -10,12 +10,35 @@ export interface Place {
  * business.
  */
 export function placesAt(object: unknown, path: string): Place[] {
-  return path
-    .split('.')
-    .reduce<Place[]>(
-      (places, segment) => places.flatMap((place) => step(place, segment)),
-      [{ path: '', value: object }],
-    );
+  return placesBy(object, stepsOf(path));
+}
+
+/** A path that was taken apart once, for those who walk it often: for each step, the names to go by. */
+export type Steps = readonly (readonly Step[])[];
+
+interface Step {
+  readonly name: string;
+  /** Each item of the list that is there. */
+  readonly each: boolean;
+}
+
+export function stepsOf(path: string): Steps {
+  return path.split('.').map((segment) =>
+    namesIn(segment).map((name) => ({
+      name: name.replace(/\[\]$/, ''),
+      each: name.endsWith('[]'),
+    })),
+  );
+}
+
+/** {@link placesAt}, by a path that was taken apart. */
+export function placesBy(object: unknown, steps: Steps): Place[] {
+  let places: Place[] = [{ path: '', value: object }];
+  for (const names of steps) {
+    if (places.length === 0) return places;
+    places = places.flatMap((place) => names.flatMap((step) => stepTo(place, step)));
+  }
+  return places;
 }
 
 /** `spec.{a,b}[]` as `spec.a[]` and `spec.b[]`: a path with alternatives as paths without. */
@@ -38,16 +61,11 @@ function namesIn(segment: string): string[] {
   return names === undefined ? [segment] : names.split(',').map((name) => `${name}${each}`);
 }
 
-function step(place: Place, segment: string): Place[] {
-  return namesIn(segment).flatMap((name) => stepTo(place, name));
-}
-
-function stepTo({ path, value }: Place, segment: string): Place[] {
-  const name = segment.replace(/\[\]$/, '');
+function stepTo({ path, value }: Place, { name, each }: Step): Place[] {
   if (value === null || typeof value !== 'object' || !Object.hasOwn(value, name)) return [];
   const child = (value as Record<string, unknown>)[name];
   const at = joined(path, name);
-  if (!segment.endsWith('[]')) return child === null ? [] : [{ path: at, value: child }];
+  if (!each) return child === null ? [] : [{ path: at, value: child }];
   if (!Array.isArray(child)) return [];
   return child.map((item: unknown, index) => ({ path: `${at}[${index}]`, value: item }));
 }

@@ -57,6 +57,10 @@ export function subsetTroubles(expression: string): string[] {
       .map((name) => `${name} is a word of the language`),
     ...traps.filter(([pattern]) => pattern.test(code)).map(([, because]) => because),
     ...quantityTroubles(code),
+    ...[...code.matchAll(/\bhas\(([^()]*)/g)]
+      .map(([, text = '']) => text.trim())
+      .filter((text) => !/^[A-Za-z_]\w*(\.\w+)+$/.test(text))
+      .map((text) => `has(${text}) asks for more than a plain path of names`),
     ...patternsIn(expression, literals).flatMap(patternTroubles),
     ...literals.flatMap(literalTroubles),
   ];

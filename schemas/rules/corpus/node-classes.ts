@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+
+import type {
+  BlockDevice,
+  ImageSelectorTerm,
+  PlatformSpec,
+  UnikraftNodeClass,
+  UnikraftNodeClassSpec,
+} from '../../nodeclass/types.ts';
+import { nodeClass } from '../samples.ts';
+import { anyDuration, mapOf, prototypeName, someOf } from './values.ts';
+
+const anyTags = mapOf(
+  [
+    'team',
+    'Name',
+    'aws:owner',
+    'karpenter.sh/nodepool',
+    'karpenter.unikraft.com/cluster',
+    'constructor',
+    'toString',
+    prototypeName,
+  ],
+  fc.constantFrom('a', ''),
+);
+
+const anyTerm = someOf<ImageSelectorTerm>({
+  id: fc.constantFrom('ami-0abc', 'ami-1'),
+  name: fc.constantFrom('unikraft-*', 'x'),
+  owner: fc.constantFrom('self', '123456789012'),
+});
+
+const anyDevice = fc
+  .tuple(
+    fc.constantFrom('20Gi', '1Ti'),
+    someOf<Omit<BlockDevice, 'volumeSize'>>({
+      deviceName: fc.constantFrom('/dev/xvdb', '/dev/xvdc'),
+      volumeType: fc.constantFrom('gp3', 'gp2', 'io1', 'io2', 'st1', 'sc1', 'standard'),
+      iops: fc.constantFrom(100, 3000),
+      throughput: fc.constantFrom(125, 250),
+      encrypted: fc.boolean(),
+      kmsKeyID: fc.constant('alias/machines'),
+    }),
+  )
+  .map(([volumeSize, rest]): BlockDevice => ({ volumeSize, ...rest }));
+
+const anyPlatform = someOf<PlatformSpec>({
+  capacity: someOf<NonNullable<PlatformSpec['capacity']>>({
+    vcpus: fc.constantFrom<string | number>(1, 64, '64', '400%'),
+    memory: fc.constantFrom(
+      '0',
+      '0Gi',
+      '512Ki',
+      '0.5M',
+      '1Mi',
+      '256Gi',
+      '99%',
+      '100%',
+      '101%',
+      '1000%',
+    ),
+    volumeStorage: fc.constantFrom('0', '0Gi', '500Gi'),
+    instances: fc.constantFrom(1, 1000, 1001),
+  }),
+  advertiseStorage: fc.boolean(),
+  port: fc.constantFrom(443, 8443),
+  config: mapOf(['NET_COUNT', 'constructor', prototypeName], fc.constantFrom('1', '2')),
+});
+
+const anyValues = mapOf<unknown>(
+  ['node', 'ukc', 'kraftlet', 'image', 'priorityClassName', 'constructor'],
+  mapOf<unknown>(
+    ['name', 'taint', 'token', 'metro', 'replication', 'logLevel', 'constructor'],
+    fc.constantFrom('a', 1),
+  ),
+);
+
+const anyChange = someOf<UnikraftNodeClassSpec>({
+  tags: anyTags,
+  platform: anyPlatform,
+  image: someOf<UnikraftNodeClassSpec['image']>({
+    id: fc.constant('ami-0abc'),
+    selectorTerms: fc.array(anyTerm, { minLength: 1, maxLength: 3 }),
+  }),
+  dns: fc
+    .constantFrom(
+      'api.{{node}}.{{zone}}',
+      '{{node}}.{{zone}}',
+      'api.{{zone}}',
+      '{{node}}.example.com',
+      '{{node}}{{zone}}',
+    )
+    .map((nameTemplate) => ({
+      provider: 'Route53' as const,
+      zone: 'machines.example.com',
+      nameTemplate,
+    })),
+  deadlines: someOf<NonNullable<UnikraftNodeClassSpec['deadlines']>>({
+    launch: anyDuration,
+    healthy: anyDuration,
+    registration: anyDuration,
+  }),
+  certificate: anyDuration.map((duration) => ({ api: { mode: 'PrivateCA' as const, duration } })),
+  kraftlet: fc
+    .record(
+      {
+        chart: fc.constantFrom('oci://registry.example.com/kraftlet', '/charts/kraftlet'),
+        version: fc.constant('0.6.0'),
+        values: anyValues,
+      },
+      { requiredKeys: ['chart'] },
+    )
+    .map((kraftlet) => kraftlet as UnikraftNodeClassSpec['kraftlet']),
+});
+
+export const anyNodeClass: fc.Arbitrary<UnikraftNodeClass> = fc
+  .tuple(anyChange, fc.option(fc.array(anyDevice, { minLength: 1, maxLength: 3 })))
+  .map(([changes, blockDevices]) => {
+    const sample = nodeClass(changes);
+    const { aws } = sample.spec;
+    if (!blockDevices || !aws) return sample;
+    return { ...sample, spec: { ...sample.spec, aws: { ...aws, blockDevices } } };
+  });
