@@ -15,6 +15,8 @@ export interface AuditEntry {
   readonly code: number;
   /** When the request came, RFC 3339 with microseconds. */
   readonly at: string;
+  /** What admission noted. */
+  readonly annotations: Readonly<Record<string, string>>;
 }
 
 /**
@@ -64,6 +66,7 @@ interface WireEntry {
   };
   responseStatus?: { code?: number };
   requestReceivedTimestamp: string;
+  annotations?: Record<string, string>;
 }
 
 /** Reads an audit log that the API server may be writing at this moment; half a last line is left out. */
@@ -89,6 +92,7 @@ function parse(line: string): AuditEntry | undefined {
     verb: wire.verb,
     code: wire.responseStatus?.code ?? 0,
     at: wire.requestReceivedTimestamp,
+    annotations: wire.annotations ?? {},
   };
 }
 

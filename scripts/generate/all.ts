@@ -6,6 +6,7 @@ import type { Generated } from './files.ts';
 import { kinds, type Kind } from './kinds.ts';
 import { mutatingPolicyFiles } from './mutating-policy.ts';
 import { policyFiles } from './policies.ts';
+import { quotaPolicyFiles } from './quota-policies.ts';
 import { referenceFile } from './reference.ts';
 import { readSource, resolveSource } from './schema.ts';
 import { typeFile } from './types.ts';
@@ -20,6 +21,7 @@ export async function generateAll(): Promise<Generated[]> {
     ...admissionFiles(),
     ...policyFiles(),
     ...mutatingPolicyFiles(),
+    ...quotaPolicyFiles(),
   ];
 }
 
