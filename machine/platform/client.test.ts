@@ -60,6 +60,7 @@ const success = (data: object) => ({
   status: 200,
   body: { status: 'success', data, op_time_us: 7 },
 });
+const healthy = success({ checks: { images: 'healthy' } });
 const hard = {
   instances: 1000,
   live_instances: 8,
@@ -82,7 +83,7 @@ describe('health', () => {
   });
 
   test('is not believed from a machine with another name or another authority', async () => {
-    answers['/v1/healthz'] = [success({ checks: {} })];
+    answers['/v1/healthz'] = [healthy];
     const other = await Authority.create(realTime, { commonName: 'demo', validity: day });
 
     const wrongName = platform.health({ ...endpoint, fqdn: 'api.web-2.example.com' }, signal);
@@ -100,13 +101,13 @@ describe('health', () => {
   });
 
   test('is asked for again once when a proxy is in between', async () => {
-    answers['/v1/healthz'] = [{ status: 502, body: 'bad gateway' }, success({ checks: {} })];
+    answers['/v1/healthz'] = [{ status: 502, body: 'bad gateway' }, healthy];
 
     const health = platform.health(endpoint, signal);
     await expect.poll(() => clock.waiting).toBe(1);
     await clock.forward(seconds(1));
 
-    await expect(health).resolves.toEqual([]);
+    await expect(health).resolves.toEqual([{ name: 'images', status: 'healthy' }]);
   });
 
   test('with a token that the machine does not know needs a person', async () => {
@@ -123,6 +124,13 @@ describe('health', () => {
     ['no envelope', { status: 200, body: [] }],
     ['no JSON', { status: 200, body: '<html>' }],
     ['a server error', { status: 500, body: {} }],
+    ['no data', { status: 200, body: { status: 'success' } }],
+    ['data that is a list', { status: 200, body: { status: 'success', data: [] } }],
+    ['no checks at all', success({})],
+    ['checks that are nothing', success({ checks: null })],
+    ['an empty set of checks', success({ checks: {} })],
+    ['a list of checks', success({ checks: [{ name: 'images', status: 'healthy' }] })],
+    ['checks as a text', success({ checks: 'healthy' })],
   ])('answered with %s is no health', async (_case, answer) => {
     answers['/v1/healthz'] = [answer];
 
@@ -154,4 +162,37 @@ describe('quotas', () => {
 
     await expect(platform.quotas(endpoint, signal)).rejects.toThrow(/no such user/);
   });
+
+  test.each([
+    ['absent', undefined],
+    ['null', null],
+    ['zero', 0],
+  ])('are missing where one of them is %s', async (_case, value) => {
+    for (const name of ['instances', 'live_vcpus', 'live_memory_mb']) {
+      answers['/v1/users/quotas'] = [success({ quotas: [{ hard: { ...hard, [name]: value } }] })];
+      // oxlint-disable-next-line no-await-in-loop -- one server, one answer
+      await expect(platform.quotas(endpoint, signal)).rejects.toThrow(PlatformQuotasMissing);
+    }
+  });
+
+  test('of storage may be absent: then there is none', async () => {
+    const { total_volume_mb: _, ...rest } = hard;
+    answers['/v1/users/quotas'] = [success({ quotas: [{ hard: rest }] })];
+
+    await expect(platform.quotas(endpoint, signal)).resolves.toMatchObject({ volumeStorageMiB: 0 });
+  });
+
+  test.each([1e21, 2 ** 53, 2 ** 43, 1.5, -1, '8', true, [8]])(
+    'that read %j are no amount to reckon with, whichever it is',
+    async (value) => {
+      for (const name of Object.keys(hard).filter((one) => one !== 'live_instances')) {
+        answers['/v1/users/quotas'] = [success({ quotas: [{ hard: { ...hard, [name]: value } }] })];
+        const quotas = platform.quotas(endpoint, signal);
+        // oxlint-disable-next-line no-await-in-loop -- one server, one answer
+        await expect(quotas).rejects.toThrow(PlatformUnavailable);
+        // oxlint-disable-next-line no-await-in-loop
+        await expect(quotas).rejects.toThrow(`quota ${name} ${JSON.stringify(value)}`);
+      }
+    },
+  );
 });

@@ -14,6 +14,8 @@ import { type Answer, get } from './transport.ts';
 
 /** Once more, since a proxy that reloads its certificates drops connections; the next look comes in seconds anyway. */
 const retryAfter = milliseconds(250);
+/** 8 EiB in MiB, where Kubernetes' binary quantities end. */
+const beyondAll = 2 ** 43;
 const passing = new Set([502, 503, 504]);
 
 /** The platform API over TLS, as far as a machine's life needs it. */
@@ -27,10 +29,16 @@ export class PlatformClient implements PlatformApi {
     this.#get = transport;
   }
 
+  /** An answer without a check says nothing about the machine, so it is none: agents may not have reported yet. */
   async health(endpoint: PlatformEndpoint, signal: AbortSignal): Promise<readonly HealthCheck[]> {
-    const data = await this.#read(endpoint, '/v1/healthz', signal);
+    const path = '/v1/healthz';
+    const data = await this.#read(endpoint, path, signal);
     const checks = Object.entries(fieldsOf(data['checks']) ?? {});
-    return checks.map(([name, status]) => ({ name, status: statusOf(status) }));
+    if (checks.length > 0)
+      return checks.map(([name, status]) => ({ name, status: statusOf(status) }));
+    throw new PlatformUnavailable(
+      `GET ${path} of ${endpoint.fqdn}: the platform answers, but reports no checks`,
+    );
   }
 
   /**
@@ -44,7 +52,7 @@ export class PlatformClient implements PlatformApi {
     return {
       vcpus: quota(hard, 'live_vcpus', endpoint),
       memoryMiB: quota(hard, 'live_memory_mb', endpoint),
-      volumeStorageMiB: typeof hard['total_volume_mb'] === 'number' ? hard['total_volume_mb'] : 0,
+      volumeStorageMiB: amount(hard, 'total_volume_mb', endpoint) ?? 0,
       instances: quota(hard, 'instances', endpoint),
     };
   }
@@ -90,9 +98,22 @@ function statusOf(status: unknown): HealthCheck['status'] {
 
 /** A limit that is absent or zero: the user is root, whom no quota binds, and Kraftlet would copy the emptiness. */
 function quota(hard: Fields, name: string, endpoint: PlatformEndpoint): number {
-  const value = hard[name];
-  if (typeof value === 'number' && value > 0) return value;
+  const value = amount(hard, name, endpoint) ?? 0;
+  if (value > 0) return value;
   throw new PlatformQuotasMissing(
     `The Kraftlet user of ${endpoint.fqdn} has no quota ${name}, so its Node would be empty. Is it a root user? The image must make it from the user data.`,
   );
+}
+
+/** Undefined where there is none. What is no amount is not reckoned with: limits are kept by these numbers. */
+function amount(hard: Fields, name: string, { fqdn }: PlatformEndpoint): number | undefined {
+  const value = hard[name] ?? undefined;
+  if (value === undefined || isAmount(value)) return value;
+  throw new PlatformUnavailable(
+    `The Kraftlet user of ${fqdn} has quota ${name} ${JSON.stringify(value)}, which is no amount`,
+  );
+}
+
+function isAmount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) < beyondAll;
 }
