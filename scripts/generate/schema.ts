@@ -90,8 +90,16 @@ function addRule(root: Schema, rule: Rule): void {
   const message = describe({ ...rule, path: '' }).replace(/^: /, '');
   for (const path of alternativesOf(rule.path)) {
     const place = path.split('.').reduce((schema, segment) => child(schema, segment, rule), root);
-    (place['x-kubernetes-validations'] ??= []).push({ rule: rule.cel, message });
+    (place['x-kubernetes-validations'] ??= []).push({ rule: inSchema(rule.cel), message });
   }
+}
+
+/**
+ * The amounts in our own schemas are texts, and their maxLength says what reading them may cost; string() around one
+ * loses it, and the API server then refuses the whole CRD as too costly.
+ */
+function inSchema(cel: string): string {
+  return cel.replaceAll(/quantity\(string\((?<text>[\w.]+)\)\)/g, 'quantity($<text>)');
 }
 
 function child(schema: Schema, segment: string, { name, path }: Rule): Schema {
