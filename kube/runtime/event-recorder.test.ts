@@ -96,6 +96,20 @@ describe('an event', () => {
     expect(sink.created[0]?.involvedObject.name).toBe(name);
   });
 
+  test('of one second has a name that comes after those before it, as kubectl sorts them', async () => {
+    const { recorder, sink, clock } = recording({ suffix: undefined });
+
+    for (let count = 0; count < 5; count++) recorder.record(nominated(`${count}`));
+    await clock.forward(1);
+    recorder.record(nominated('later'));
+    await recorder.flush();
+
+    const names = sink.created.map(({ metadata }) => metadata?.name ?? '');
+    expect(new Set(names).size).toBe(6);
+    expect(names.toSorted()).toEqual(names);
+    expect(names[0]).toMatch(/^web-0\.[0-9a-f]{16}$/);
+  });
+
   test('about an object without a name or kind cannot be, and harms nothing', async () => {
     const { recorder, sink, log } = recording();
 

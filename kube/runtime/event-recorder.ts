@@ -4,7 +4,7 @@
  *
  * Source of the rules: Karpenter v1.15, pkg/events/recorder.go.
  */
-import { randomBytes } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 
 import type { Event } from '#schemas/kubernetes/core.ts';
 import { events } from '#schemas/kubernetes/resource.ts';
@@ -29,7 +29,7 @@ export interface EventRecorderOptions {
   readonly queueLimit?: number | undefined;
   /** How long the end of the process may wait for the last events. Default 5 seconds. */
   readonly flushTimeout?: Duration | undefined;
-  /** Makes names of events unique; default: 16 random hexadecimal digits. */
+  /** Makes names of events unique; default: 16 hexadecimal digits that grow. */
   readonly suffix?: (() => string) | undefined;
 }
 
@@ -54,7 +54,7 @@ export class KubeEventRecorder implements EventRecorder, Runnable {
     this.#options = options;
     this.#clock = options.clock;
     this.#log = options.log.child({ controller: this.name });
-    this.#suffix = options.suffix ?? (() => randomBytes(8).toString('hex'));
+    this.#suffix = options.suffix ?? growing(options.clock);
     this.#sweptAt = options.clock.now();
   }
 
@@ -140,6 +140,22 @@ export class KubeEventRecorder implements EventRecorder, Runnable {
       this.#log.warn({ err: error, reason, involvedObject }, 'an event could not be written');
     }
   }
+}
+
+/**
+ * Milliseconds and a count: kubectl shows events of one second in the order of their names, which is then the order
+ * in which they happened. The count begins somewhere, so that two processes do not meet.
+ */
+function growing(clock: Clock): () => string {
+  let count = randomInt(0x8000);
+  return () => {
+    count = (count + 1) % 0x10000;
+    return hex(clock.now(), 12) + hex(count, 4);
+  };
+}
+
+function hex(value: number, digits: number): string {
+  return Math.floor(value).toString(16).padStart(digits, '0').slice(-digits);
 }
 
 function sameness({ object, reason, message, dedupeValues }: EventNote): string {
