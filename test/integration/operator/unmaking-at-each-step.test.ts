@@ -16,7 +16,8 @@ beforeAll(async () => {
   const { kraftlet } = nodeClass().spec;
   const image = { name: 'registry.invalid/kraftlet' };
   const broken = nodeClass({ kraftlet: { ...kraftlet, values: { image } } }, 'without-image');
-  await world.expectUsable(nodeClass(), broken);
+  const patient = nodeClass({ deadlines: { launch: '1h' } });
+  await world.expectUsable(patient, broken);
 });
 afterEach(() => {
   release();
@@ -64,12 +65,14 @@ const stops: Record<string, Stop> = {
     },
     reached: async (claim, since) => {
       await waitingFor('Launched', 'OutcomeUnknown')(claim, since);
+      await world.clock.forward(minutes(4));
       world.cloud.ec2.faults.clear();
       world.cloud.ec2.faults.next('RunInstances', lost({ times: 1000 }));
-      await world.clock.forward(minutes(4));
-      await world.eventually('an instance that nobody sees', async () =>
-        world.cloud.ec2.instances.live.some(({ launchedAt }) => Date.parse(launchedAt) >= since),
-      );
+      await world.eventually('an instance that nobody sees', async () => {
+        await world.clock.forward(minutes(1)); // the longest pause between two tries
+        const { live } = world.cloud.ec2.instances;
+        return live.some(({ launchedAt }) => Date.parse(launchedAt) >= since);
+      });
     },
   },
   'while its instance starts': {
