@@ -38,7 +38,9 @@ test('nobody asks the API server how a launch is going', () => {
   expect(reads('nodes')).toEqual([]);
   expect(reads('pods')).toEqual([]);
   expect(reads('statefulsets')).toEqual([]);
-  expect(reads('nodeclaims')).toEqual(['list']); // the first ledger of a pool is made from its claims
+  // Ledgers that are missing are made from the claims: once each, however many machines come.
+  expect(reads('nodeclaims').length).toBeLessThanOrEqual(2);
+  expect(reads('nodeclaims')).not.toContain('get');
 });
 
 test('a launch reads its credentials once, and the authority that signs them once', () => {
