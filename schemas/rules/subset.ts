@@ -34,7 +34,7 @@ const reserved = new Set(
 
 /** What a person who writes a rule has to know, with where it would be met. */
 const traps: readonly (readonly [pattern: RegExp, because: string])[] = [
-  [/[?]\.|\[\?|\boptional\b/, 'optionals cannot be compared in cel-js'],
+  [/\.\?|\[\?|\boptional\b/, 'optionals cannot be compared in cel-js'],
   [/\bbytes\b|\bb'|\bb"/, 'bytes differ'],
   [/\br'|\br"/, 'raw strings hide escapes from this check'],
   [/\{/, 'a map literal is never equal to a map of an object in cel-js'],
@@ -56,7 +56,6 @@ export function subsetTroubles(expression: string): string[] {
       .filter((name) => reserved.has(name))
       .map((name) => `${name} is a word of the language`),
     ...traps.filter(([pattern]) => pattern.test(code)).map(([, because]) => because),
-    ...quantityTroubles(code),
     ...[...code.matchAll(/\bhas\(([^()]*)/g)]
       .map(([, text = '']) => text.trim())
       .filter((text) => !/^[A-Za-z_]\w*(\.\w+)+$/.test(text))
@@ -76,22 +75,26 @@ function withoutLiterals(expression: string): string {
   return expression.replaceAll(literal, "''");
 }
 
-/** A quantity may be written as a number, which quantity() does not take: string() makes both the same. */
-function quantityTroubles(code: string): string[] {
-  const given = [...code.matchAll(/\b(?:quantity|isQuantity)\(([^)]*)/g)].map(([, text = '']) =>
-    text.trim(),
-  );
+/**
+ * A quantity may be written as a number, which quantity() does not take: string() makes both the same. Where a schema of
+ * ours allows text alone it is not needed, and in a CRD it must not be there: the API server reckons its cost as endless.
+ */
+export function quantityTroubles(expression: string): string[] {
+  const code = withoutLiterals(expression);
+  const given = [...code.matchAll(/\b(?:quantity|isQuantity)\(([^)]*)/g)];
   return given
+    .map(([, text = '']) => text.trim())
     .filter((text) => text !== "''" && !text.startsWith('string('))
     .map((text) => `quantity(${text}) fails on numbers; write quantity(string(${text}))`);
 }
 
-/** Regular expressions have to be there to be looked at: a literal each. */
+/** What is given to matches(): a literal each, without its quotes; undefined for what cannot be looked at. */
 function patternsIn(expression: string, literals: readonly string[]): (string | undefined)[] {
-  const count = withoutLiterals(expression).split('matches(').length - 1;
-  const patterns = literals.filter((text) => expression.includes(`matches(${text})`));
-  const known = literals.filter((text) => patterns.includes(text)).map((text) => text.slice(1, -1));
-  return known.length >= Math.min(count, 1) ? known : [...known, undefined];
+  let next = 0;
+  const numbered = expression.replaceAll(literal, () => `#${next++}`);
+  return [...numbered.matchAll(/\bmatches\(\s*(?:#(\d+)\s*\))?/g)].map(([, index]) =>
+    index === undefined ? undefined : literals[Number(index)]?.slice(1, -1),
+  );
 }
 
 /** What RE2 and JavaScript read differently, or only one of them reads. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
 import type { Resource } from '#schemas/kubernetes/resource.ts';
+import { isInCrd } from '#schemas/rules/lint.ts';
 import { alternativesOf } from '#schemas/rules/places.ts';
 import type { Rule } from '#schemas/rules/rule.ts';
 import { describe } from '#schemas/rules/rule.ts';
@@ -50,7 +51,7 @@ export function resolveSource(source: Source, { resource }: Kind): Schema {
 
 /** Those that stand in the kind's own schema, which can refuse and cannot warn. */
 export function rulesFor(resource: Resource): readonly Rule[] {
-  return rules.filter(({ target, severity }) => target === resource && severity === 'deny');
+  return rules.filter((rule) => rule.target === resource && isInCrd(rule));
 }
 
 /** Name of the definition that a `$ref` means. */

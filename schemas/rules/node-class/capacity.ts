@@ -21,7 +21,7 @@ export const capacityRules: readonly Rule[] = [
     code: 'KPU118',
     severity: 'deny',
     path: 'spec.platform.capacity.memory',
-    cel: "self.endsWith('%') || !quantity(string(self)).isLessThan(quantity('1Mi'))",
+    cel: "self.endsWith('%') || !quantity(self).isLessThan(quantity('1Mi'))",
     message: 'Nodes would offer no memory, so no size of machine would fit and none would be made.',
     fix: 'Set at least 1Mi, or a percentage of the machine.',
     docs: 'Quotas of the platform are whole MiB, rounded down.',

@@ -134,7 +134,7 @@ export const nodeClassShapeRules: readonly Rule[] = [
     name: 'node-class-has-storage-to-advertise',
     code: 'KPU116',
     path: 'spec.platform',
-    cel: "!has(self.advertiseStorage) || !self.advertiseStorage || (has(self.capacity) && has(self.capacity.volumeStorage) && quantity(string(self.capacity.volumeStorage)).isGreaterThan(quantity('0')))",
+    cel: "!has(self.advertiseStorage) || !self.advertiseStorage || (has(self.capacity) && has(self.capacity.volumeStorage) && quantity(self.capacity.volumeStorage).isGreaterThan(quantity('0')))",
     message:
       'Nodes would offer ephemeral-storage of nothing, and Pods that ask for any would never fit.',
     fix: 'Set spec.platform.capacity.volumeStorage, or advertiseStorage to false.',
