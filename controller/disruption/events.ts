@@ -36,12 +36,12 @@ export function rejected(machine: Machine, message: string): EventNote[] {
 }
 
 export function noBudget(pool: NodePool, empty: number, hasSchedules: boolean): EventNote {
-  const schedules = hasSchedules ? ' Budgets with a schedule count at all times.' : '';
+  const schedules = hasSchedules ? '. Budgets with a schedule count at all times' : '';
   return {
     object: pool,
     type: 'Normal',
     reason: 'DisruptionBlocked',
-    message: `The budgets allow no disruption for reason Empty now; empty machines that wait: ${empty}.${schedules} (KPU403)`,
+    message: `The budgets allow no disruption for reason Empty now; empty machines that wait: ${empty}${schedules} (KPU403)`,
     dedupeValues: ['Empty'],
     dedupeTimeout: minutes(15),
   };
@@ -52,7 +52,7 @@ export function unreadable(pool: NodePool, path: string): EventNote {
     object: pool,
     type: 'Warning',
     reason: 'DisruptionBlocked',
-    message: `${path} cannot be read, so nothing is disrupted. Write a count or a percentage. (KPU404)`,
+    message: `${path} cannot be read, so nothing is disrupted; write a count or a percentage (KPU404)`,
     dedupeTimeout: minutes(15),
   };
 }

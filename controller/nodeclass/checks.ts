@@ -11,6 +11,7 @@ import type {
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
 import type { Clouds } from '../clouds.ts';
+import { coded } from '../reason.ts';
 import { specHash, staticPart } from './identity.ts';
 import type { Lookups, Pace } from './lookups.ts';
 import type { NodeClassSecrets } from './secrets.ts';
@@ -179,9 +180,14 @@ async function resolvePlacement(
 function validate(nodeClass: UnikraftNodeClass): Trouble | undefined {
   const mistakes = mistakesOf(nodeClass);
   if (mistakes.length === 0) return undefined;
-  const message = `${mistakes.join('; ').slice(0, 1000)} (KPU270)`;
+  const message = mistakes.map(withCode).join('; ').slice(0, 1024);
   const condition = 'ValidationSucceeded';
   return { condition, reason: 'NodeClassInvalid', message, definite: true, lasting: true };
+}
+
+/** Rules bring a code of their own. */
+function withCode(mistake: string): string {
+  return /\(KPU\d+\)$/.test(mistake) ? mistake : coded(mistake, 'KPU270');
 }
 
 /** One condition for each thing that is known; several troubles of one condition are told together. */
