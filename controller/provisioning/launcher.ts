@@ -82,7 +82,7 @@ export class Launcher {
     } catch (error) {
       this.#events.notMade(pool, error);
       if (!(error instanceof ApiError) || !(isInvalid(error) || isForbidden(error))) throw error;
-      this.#resting.refused(plan.nodePool, `its NodeClaim was refused: ${error.message}`);
+      this.#resting.refused(plan.nodePool, `its NodeClaim was refused: ${error.text}`);
       log.warn({ nodePool: plan.nodePool, err: error }, 'a NodeClaim was refused, its pool rests');
       return undefined;
     }
