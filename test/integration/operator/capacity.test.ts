@@ -8,6 +8,7 @@ import { nodes, pods } from '#schemas/kubernetes/resource.ts';
 import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
 import { parseProviderID } from '#schemas/provider-id.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
+import { seconds } from '#schemas/time/clock.ts';
 import { nodeClass, nodePool, optedInPod, size, standaloneClaim } from '#test/world/objects.ts';
 import { TestWorld } from '#test/world/test-world.ts';
 
@@ -84,6 +85,7 @@ test('a platform that allows other than predicted is believed from then on', asy
     world.client.get(pods, { namespace: 'default', name: 'too-big' }),
     world.expectCondition(first, 'Initialized', { status: 'True' }),
   ]);
+  await world.clock.forward(seconds(25)); // kube-scheduler has had its time to bind it as planned
   await world.expectEvent(tooBig, 'FailedScheduling'); // no size of the pool would do: none is tried
   await world.expectApplied(optedInPod('one', { cpu: '1' }), optedInPod('two', { cpu: '1' }));
   const second = await nextClaim('mistaken', [first]);
