@@ -38,8 +38,6 @@ export class CapacityCheck {
       reason: 'QuotasDiffer',
       message: `The platform allows ${what.join(', ')}; the prediction is corrected (KPU326)`,
     });
-    hand.status.capacity = actual;
-    hand.status.allocatable = actual;
     await this.#count(hand, actual);
     await this.#learn(hand, {
       revision: hand.revision.name,
@@ -48,6 +46,9 @@ export class CapacityCheck {
       memoryMiB: quotas.memoryMiB,
       instances: quotas.instances,
     });
+    // Last: once the claim says so nothing differs any more, and a failure above would never be made good.
+    hand.status.capacity = actual;
+    hand.status.allocatable = actual;
   }
 
   /** More than the pool has room for is told by its use; the machine is there, so its size stays what it was. */

@@ -82,7 +82,13 @@ export class NodeClaimController implements Reconciler {
     if (await this.#lostNode.isLost(hand, signal)) return this.#follow(hand);
     if (hand.is('Initialized')) return {};
     await this.#hold(hand);
-    const outcome = this.#judge(hand, await this.#goOn(hand, signal));
+    const outcome = await this.#goOn(hand, signal);
+    const result = await this.#conclude(hand, this.#judge(hand, outcome));
+    passOn(outcome);
+    return result;
+  }
+
+  async #conclude(hand: ClaimInHand, outcome: Outcome): Promise<Result> {
     if (outcome.kind === 'end') return this.#end(hand, outcome.end);
     this.#tell(hand, outcome);
     await this.#writeStatus(hand);
@@ -159,6 +165,7 @@ export class NodeClaimController implements Reconciler {
     if (outcome.kind === 'done') return this.#release(hand);
     this.#tell(hand, outcome, 'FailedTermination');
     await this.#writeStatus(hand).catch(ignoreGone);
+    passOn(outcome);
     const after = outcome.kind === 'wait' ? outcome.after : seconds(2);
     return after === undefined ? {} : { requeueAfter: after };
   }
@@ -208,6 +215,11 @@ function pauseOf({ unmovedFor }: ClaimInHand): Duration {
 /** There may be a machine, and the revision that says where it is has been deleted by hand. */
 function cannotBeFound(hand: ClaimInHand): boolean {
   return hand.mayHaveMachine && hand.stamped !== undefined && !hand.revision;
+}
+
+/** An error that no step foresaw goes to the work queue, once the pass is brought to its end. */
+function passOn(outcome: Outcome): void {
+  if (outcome.kind === 'wait' && outcome.thrown !== undefined) throw outcome.thrown;
 }
 
 function revisionMissing({ stamped, identity }: ClaimInHand): string {

@@ -6,6 +6,7 @@ import { minutes, seconds } from '#schemas/time/clock.ts';
 
 import { memoryContext } from '../testing/context.ts';
 import { nodeClaim } from '../testing/objects.ts';
+import { conflict } from '../testing/refusals.ts';
 import { ClaimInHand } from './claim-in-hand.ts';
 import { runChain } from './run-chain.ts';
 import { again, done, end, wait, type Outcome, type Step } from './step.ts';
@@ -113,7 +114,28 @@ test('the pause grows with the time in which nothing moved, and begins anew with
   expect(await pause()).toMatchObject({ after: seconds(2) });
 });
 
-test('a mistake in the program is not taken for the world’s', async () => {
-  const { hand } = setUp();
-  await expect(runChain([step(new TypeError('x'))], hand, signal)).rejects.toThrow(TypeError);
+test('an error that nobody foresaw is told like any other, and handed on', async () => {
+  const { hand, conditionOf } = setUp();
+  const error = new TypeError('x is undefined');
+  const outcome = await runChain([step(error, { condition: 'DNSReady' })], hand, signal);
+  expect(outcome).toMatchObject({ kind: 'wait', failed: true, thrown: error });
+  expect(conditionOf('DNSReady')).toMatchObject({
+    status: 'Unknown',
+    reason: 'InternalError',
+    message: 'x is undefined (KPU333)',
+  });
+});
+
+test('a conflict is no news of the step: what is known here is old', async () => {
+  const { hand, conditionOf } = setUp();
+  const failing = [step(conflict(nodeClaims, 'web-1'), { condition: 'DNSReady' })];
+  await expect(runChain(failing, hand, signal)).rejects.toThrow('the object has been modified');
+  expect(conditionOf('DNSReady')).toBeUndefined();
+});
+
+test('what the end of the process cuts short is no failure of a step', async () => {
+  const { hand, conditionOf } = setUp();
+  const failing = [step(new Error('aborted'), { condition: 'DNSReady' })];
+  await expect(runChain(failing, hand, AbortSignal.abort())).rejects.toThrow('aborted');
+  expect(conditionOf('DNSReady')).toBeUndefined();
 });

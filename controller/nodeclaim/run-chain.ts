@@ -1,9 +1,11 @@
+import { isConflict } from '#kube/client/errors.ts';
 import { MachineError } from '#machine/errors.ts';
 import { minutes, seconds, type Duration } from '#schemas/time/clock.ts';
 
 import { asReason, coded } from '../reason.ts';
 import type { ClaimInHand } from './claim-in-hand.ts';
 import { again, wait, type Outcome, type Step } from './step.ts';
+import { unforeseen } from './unforeseen.ts';
 
 const shortest = seconds(2);
 const longest = minutes(1);
@@ -13,6 +15,7 @@ const longest = minutes(1);
  * done before: it is passed over, or, if it is to be looked at always, keeps its condition.
  *
  * @returns the outcome of the first step that is not done, or `done`
+ * @throws ApiError for a conflict: what the pass knows is old, so nothing of it counts
  */
 export async function runChain(
   steps: readonly Step[],
@@ -23,7 +26,10 @@ export async function runChain(
     const wasDone = step.condition !== undefined && hand.is(step.condition);
     if (wasDone && !step.always) continue;
     // oxlint-disable-next-line no-await-in-loop -- each step builds on the one before
-    const outcome = await step.run(hand, signal).catch((error: unknown) => outcomeOf(error, hand));
+    const outcome = await step.run(hand, signal).catch((error: unknown) => {
+      if (isConflict(error) || signal.aborted) throw error;
+      return outcomeOf(error, hand);
+    });
     if (!wasDone) tell(hand, step, outcome);
     if (outcome.kind !== 'done') return outcome;
   }
@@ -40,14 +46,17 @@ function tell(hand: ClaimInHand, { condition }: Step, outcome: Outcome): void {
 }
 
 /**
- * What a failure of the outside world means for the chain. Programming errors and refusals of the API server go
- * on to the work queue, which logs them and backs off.
+ * What a failure means for the chain. Programming errors and refusals of the API server are told like those of the
+ * outside world, so that no deadline waits for them and nothing that the pass found out is lost; then they go on to
+ * the work queue, which logs them and backs off.
  *
  * A node class that turns out wrong here passed its own checks, so a claim that ended at once would be made again at
  * once: it waits for its deadline, and a machine that exists is not lost to a registry that is away for a minute.
  */
 function outcomeOf(error: unknown, hand: ClaimInHand): Outcome {
-  if (!(error instanceof MachineError)) throw error;
+  if (!(error instanceof MachineError)) {
+    return wait({ ...unforeseen(error), failed: true, thrown: error });
+  }
   const { code, next } = error;
   const why = {
     reason: asReason(error.reason),

@@ -14,6 +14,8 @@ export type Outcome =
       readonly status?: 'Unknown' | 'False';
       /** The world outside refused something: a person may have to act, so an event says it too. */
       readonly failed?: boolean;
+      /** An error that no step foresaw: the pass is brought to its end, then the work queue gets it. */
+      readonly thrown?: unknown;
     }
   /** Something that earlier steps decided no longer holds: start the chain again at once. */
   | { readonly kind: 'again' }
@@ -31,7 +33,8 @@ export interface End {
 
 /**
  * One step of a machine's life. It looks at the world before it acts, remembers nothing between calls, and does
- * nothing when what it would do is done. A thrown MachineError becomes an outcome by its `next`.
+ * nothing when what it would do is done. A thrown MachineError becomes an outcome by its `next`, any other error a
+ * wait that the work queue decides on.
  */
 export interface Step {
   /** The condition on the NodeClaim that tells how far this step is; steps without one tell nothing. */
@@ -50,4 +53,5 @@ export const wait = (why: {
   message: string;
   status?: 'Unknown' | 'False';
   failed?: boolean;
+  thrown?: unknown;
 }): Outcome => ({ kind: 'wait', ...why });

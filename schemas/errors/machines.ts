@@ -131,6 +131,11 @@ export const machines = {
     happens: 'It is tried again with growing pauses until the deadline.',
     fix: "Read the zone's answer in DNSReady.",
   },
+  KPU333: {
+    title: 'A step of the machine failed in a way that was not foreseen',
+    happens: 'It is tried again with growing pauses; the deadline of the step holds all the same.',
+    fix: 'Read the message: where the API server refuses, a policy, a quota or a missing permission is in the way. Anything else belongs in a bug report, with the line of the log.',
+  },
   KPU334: {
     title: 'The revision that a machine was made from is gone',
     happens:
