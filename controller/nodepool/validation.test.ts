@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { MachineTemplate } from '#schemas/karpenter/types.ts';
+import { taints } from '#schemas/names.ts';
 
 import { nodePool, ourRef } from '../testing/objects.ts';
 import { mistakesOf } from './validation.ts';
@@ -21,6 +22,7 @@ test('an ordinary pool has no mistakes', () => {
     taints: [{ key: 'example.com/dedicated', value: 'shop', effect: 'NoSchedule' }],
     startupTaints: [{ key: 'example.com/dedicated', effect: 'NoExecute' }],
   };
+  expect(mistakesIn({ taints: [taints.kraftlet] })).toEqual([]); // what every Node has anyway
   expect(mistakesIn(spec, { constructor: 'yes', team: '' })).toEqual([]);
 });
 
@@ -39,6 +41,19 @@ test.each([
     {},
     'stand twice in taints and startupTaints',
   ],
+  [
+    'the vendor’s taint with another value',
+    { taints: [{ ...taints.kraftlet, value: 'azure' }] },
+    {},
+    'give it the value ukc',
+  ],
+  [
+    'the vendor’s taint as one that goes',
+    { startupTaints: [taints.kraftlet] },
+    {},
+    'as a startup taint it would never go',
+  ],
+  ['a taint of Karpenter itself', { taints: [taints.unregistered] }, {}, 'would never open'],
   [
     'a taint key that is no name',
     { taints: [taint('-a')] },

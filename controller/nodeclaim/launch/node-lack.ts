@@ -1,9 +1,10 @@
 import { isTrue } from '#kube/conditions.ts';
-import type { Node, Taint } from '#schemas/kubernetes/core.ts';
+import type { Node } from '#schemas/kubernetes/core.ts';
 import { labels } from '#schemas/names.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 
 import type { ClaimInHand } from '../claim-in-hand.ts';
+import { has, startupTaints } from '../claim-taints.ts';
 import { wait, type Outcome } from '../step.ts';
 
 const notReadyTaint = 'node.kubernetes.io/not-ready';
@@ -50,7 +51,8 @@ function notReady(node: Node): Outcome | undefined {
 }
 
 function startupTaint({ claim }: ClaimInHand, node: Node): Outcome | undefined {
-  const left = (claim.spec.startupTaints ?? []).find((startup) => has(node, startup));
+  const present = node.spec?.taints ?? [];
+  const left = startupTaints(claim).find((startup) => has(present, startup));
   if (!left) return undefined;
   const message = `Waiting until startup taint ${left.key}:${left.effect} is removed`;
   return wait({ reason: 'StartupTaintsExist', message });
@@ -76,10 +78,6 @@ function unadvertised({ claim }: ClaimInHand, node: Node): Outcome | undefined {
   if (!missing) return undefined;
   const message = `Waiting until the Node advertises ${missing[0]}, which its Pods ask for`;
   return wait({ reason: 'ResourceNotRegistered', message });
-}
-
-function has(node: Node, { key, effect }: Taint): boolean {
-  return (node.spec?.taints ?? []).some((taint) => taint.key === key && taint.effect === effect);
 }
 
 function isReady({ status }: Node): boolean {

@@ -83,3 +83,11 @@ test('startup taints come on, and keep the Node from counting as capacity', asyn
   expect(nodeNow()?.spec?.taints).toEqual([taints.kraftlet, startup]);
   expect(labelOf(labels.initialized)).toBeUndefined();
 });
+
+test('a claim that asks for the vendor’s taint too gets a Node, which the API server would refuse with both', async () => {
+  world.client.seed(nodes, bornNode());
+  const spec = { taints: [taints.kraftlet], startupTaints: [taints.kraftlet] };
+  expect(await step.run(claimInHand(spec))).toEqual({ kind: 'done' });
+  expect(nodeNow()?.spec?.taints).toEqual([taints.kraftlet]);
+  expect(labelOf(labels.initialized)).toBe('true');
+});

@@ -10,6 +10,7 @@ import { by, type Caches } from '../../caches.ts';
 import type { Freshest } from '../../freshest.ts';
 import type { Nominations } from '../../provisioning/nominations.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
+import { has, lastingTaints, startupTaints } from '../claim-taints.ts';
 import { isOpen } from '../machine-nodes.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
 import { isSettling, lackOf } from './node-lack.ts';
@@ -121,15 +122,7 @@ function ownMetadata(hand: ClaimInHand, node: Live<Node>): Live<Node>['metadata'
  * taints are the same when key and effect are.
  */
 function openTaints({ claim }: ClaimInHand, node: Live<Node>): Taint[] {
-  const wanted: readonly Taint[] = [
-    taints.kraftlet,
-    ...(claim.spec.taints ?? []),
-    ...(claim.spec.startupTaints ?? []),
-  ];
-  const kept = (node.spec?.taints ?? []).filter((taint) => !same(taint, taints.unregistered));
-  return [...kept, ...wanted.filter((taint) => !kept.some((other) => same(other, taint)))];
-}
-
-function same(a: Taint, b: Taint): boolean {
-  return a.key === b.key && a.effect === b.effect;
+  const kept = (node.spec?.taints ?? []).filter((taint) => !has([taints.unregistered], taint));
+  const wanted = [...lastingTaints(claim), ...startupTaints(claim)];
+  return [...kept, ...wanted.filter((taint) => !has(kept, taint))];
 }
