@@ -26,7 +26,7 @@ describe('a table', () => {
   test.each<[string, Partial<Rule>, string]>([
     ['without what it accepts', { accepts: [] }, 'has no sample that it accepts'],
     ['without what it rejects', { rejects: [] }, 'has no sample that it rejects'],
-    ['with a code that nobody explains', { code: 'KPU199' as Rule['code'] }, 'is not explained'],
+    ['with a code that nobody explains', { code: 'KPU999' as Rule['code'] }, 'is not explained'],
     ['that compares on CREATE', { cel: 'self == oldSelf' }, 'was not there on CREATE'],
     [
       'that compares items of a list',

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+
+import { withCounts, type MachineCounts } from './change.ts';
+import { violations, type Violation } from './evaluate.ts';
+import { nodeClass, pool, taint } from './samples.ts';
+
+const update = { operation: 'UPDATE', oldObject: nodeClass() };
+const changed = violations(nodeClass({ tags: { team: 'a' } }), update);
+
+function told(found: readonly Violation[], counts?: MachineCounts): string[] {
+  return withCounts(found, counts).map(({ message }) => message);
+}
+
+describe('a change of what machines are made from', () => {
+  test('is told before it happens', () => {
+    expect(changed.map(({ code, severity, path }) => [code, severity, path])).toEqual([
+      ['KPU124', 'warn', 'spec'],
+    ]);
+    expect(told(changed)).toEqual(['This change replaces the machines that were made before it.']);
+  });
+
+  test.each<[string, [string, number][], string[]]>([
+    ['of one', [['web', 1]], ['This change replaces 1 machine in pool web.']],
+    [
+      'of several, in order',
+      [
+        ['web', 9],
+        ['batch', 3],
+        ['idle', 0],
+      ],
+      ['This change replaces 12 machines in pools batch, web.'],
+    ],
+    [
+      'of more pools than fit',
+      ['e', 'd', 'c', 'b', 'a'].map((name) => [name, 2]),
+      ['This change replaces 10 machines in pools a, b, c and 2 more.'],
+    ],
+    ['of none', [['web', 0]], []],
+    ['of no pool', [], []],
+  ])('says how much it is about: %s', (_, counts, messages) => {
+    expect(told(changed, new Map(counts))).toEqual(messages);
+  });
+
+  test('of labels and taints at once is one warning when it is counted, beside whatever else is said', () => {
+    const before = pool([], { team: 'a' });
+    const after = pool([], { team: 'b' }, { taints: [taint('karpenter.sh/x', 'NoSchedule')] });
+    const found = violations(after, { operation: 'UPDATE', oldObject: before });
+    expect(found.map(({ code }) => code)).toEqual(['KPU107', 'KPU124', 'KPU124']);
+    expect(withCounts(found, new Map([['sample', 4]])).map(({ code }) => code)).toEqual([
+      'KPU107',
+      'KPU124',
+    ]);
+  });
+
+  test('that is none leaves everything as it was found', () => {
+    const found = violations(pool([], { 'karpenter.sh/nodepool': 'x' }), { operation: 'CREATE' });
+    expect(withCounts(found, new Map([['sample', 4]]))).toBe(found);
+  });
+});
