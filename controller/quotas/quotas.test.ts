@@ -107,7 +107,7 @@ describe('the status of a policy', () => {
       status: 'True',
       reason: 'LimitReached',
       message:
-        'limit nodes 1 is reached by all together, 1 in use; limit cpu 6 is reached by NodePool web, 6 in use (KPU341)',
+        'Limit nodes 1 is reached by all together, 1 in use; limit cpu 6 is reached by NodePool web, 6 in use (KPU341)',
     });
     expect(world.notes.map(({ reason }) => reason)).toEqual(['LimitReached']);
   });

@@ -141,7 +141,8 @@ function reachedText({ resource, amount }: Limit, use: ResourceList, who: string
 
 function first(texts: readonly string[]): string {
   const more = texts.length - few;
-  return [...texts.slice(0, few), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+  const text = [...texts.slice(0, few), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+  return text.replace(/^./, (letter) => letter.toUpperCase());
 }
 
 function asList(limits: readonly Limit[]): ResourceList {

@@ -22,7 +22,7 @@ export class UseOverTime {
   #looks = 0;
   #most = { instances: 0, reservations: 0 };
 
-  private constructor(world: World) {
+  private constructor(world: World, ledger: string | undefined) {
     this.#world = world;
     this.#timer = setInterval(() => this.#look(), 20);
     const ledgers = new SharedInformer(world.client, configMaps, {
@@ -30,14 +30,16 @@ export class UseOverTime {
       log: silentLogger,
       namespace,
       labelSelector: reservationsLabel,
+      ...(ledger !== undefined && { fieldSelector: `metadata.name=${ledger}` }),
     });
     const read = (ledger: ConfigMap): void => this.#atLeast({ reservations: reservedIn(ledger) });
     ledgers.subscribe({ add: read, update: read });
     void ledgers.run(this.#end.signal);
   }
 
-  static start(world: World): UseOverTime {
-    return new UseOverTime(world);
+  /** @param ledger  the ConfigMap whose reservations are looked at; default: each, by itself */
+  static start(world: World, ledger?: string): UseOverTime {
+    return new UseOverTime(world, ledger);
   }
 
   /** How often the cloud was looked at. */

@@ -163,7 +163,10 @@ describe('a value above a ceiling', () => {
 });
 
 describe('a node class', () => {
-  const ofClasses = { selector: { nodeClasses: ['default'] }, enforcement: 'Deny' } as const;
+  const ofClasses: Partial<UnikraftQuotaPolicySpec> = {
+    selector: { nodeClasses: ['default'] },
+    enforcement: 'Deny',
+  };
   const everybody = limited({ cpu: '1000', nodes: '5' });
 
   test('may state no more for each machine than the ceiling; percentages depend on the machine', async () => {
