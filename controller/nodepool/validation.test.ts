@@ -95,3 +95,10 @@ test.each(['1e1.5', '1e9999'])('a limit of %s is no number to reckon with', (cpu
   expect(mistake).toMatch(/^spec\.limits\.cpu: ".*" is no quantity: .* Write it like/);
   expect(others).toEqual([]);
 });
+
+test('a name that is too long for a label is told before its first claim is refused', () => {
+  expect(mistakesOf(nodePool({}, 'p'.repeat(63)))).toEqual([]);
+  expect(mistakesOf(nodePool({}, 'p'.repeat(64)))).toEqual([
+    expect.stringMatching(/^metadata\.name: .* at most 63 characters \(KPU343\)$/),
+  ]);
+});

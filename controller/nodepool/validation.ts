@@ -18,6 +18,7 @@ import { foreignKeyMistakes } from './foreign-keys.ts';
 export function mistakesOf(pool: NodePool): string[] {
   const { metadata, spec } = pool.spec.template;
   const own = [
+    ...nameMistakes(pool.metadata?.name ?? ''),
     ...labelMistakes(metadata?.labels ?? {}),
     ...taintMistakes('taints', spec.taints ?? []),
     ...taintMistakes('startupTaints', spec.startupTaints ?? []),
@@ -34,6 +35,12 @@ export function mistakesOf(pool: NodePool): string[] {
       .filter(({ severity }) => severity === 'deny')
       .map(describe),
   ];
+}
+
+/** Claims and Nodes carry the name as a label; every claim of a pool with a longer one would be refused. */
+function nameMistakes(name: string): string[] {
+  if (isLabelValue(name)) return [];
+  return [`metadata.name: "${name}" cannot be a label of its NodeClaims; use at most 63 characters`];
 }
 
 function labelMistakes(given: Readonly<Record<string, string>>): string[] {
