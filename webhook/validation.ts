@@ -6,9 +6,9 @@ import { allow, warning, type AdmissionRequest, type Decision } from './review.t
 
 /** The validating hook's decision. Deletions always pass: nothing may keep a mistake from being removed. */
 export function validate(request: AdmissionRequest): Decision {
-  const { operation, object, oldObject } = request;
+  const { operation, object, oldObject, subResource } = request;
   if ((operation !== 'CREATE' && operation !== 'UPDATE') || !object) return allow;
-  const found = violations(object, { operation, ...(oldObject && { oldObject }) });
+  const found = violations(object, { operation, subResource, ...(oldObject && { oldObject }) });
   const warnings = found.filter(({ severity }) => severity === 'warn').map(inShort);
   const denied = found.filter(({ severity }) => severity === 'deny');
   if (denied.length > 0) return { allowed: false, status: refusal(request, denied), warnings };

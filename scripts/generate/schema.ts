@@ -24,7 +24,7 @@ export interface Schema {
   properties?: Record<string, Schema>;
   items?: Schema;
   additionalProperties?: Schema;
-  'x-kubernetes-validations'?: { rule: string; message: string }[];
+  'x-kubernetes-validations'?: { rule: string; message: string; optionalOldSelf?: boolean }[];
   'x-kubernetes-int-or-string'?: boolean;
   'x-kubernetes-preserve-unknown-fields'?: boolean;
   [keyword: string]: unknown;
@@ -91,8 +91,39 @@ function addRule(root: Schema, rule: Rule): void {
   const message = describe({ ...rule, path: '' }).replace(/^: /, '');
   for (const path of alternativesOf(rule.path)) {
     const place = path.split('.').reduce((schema, segment) => child(schema, segment, rule), root);
-    (place['x-kubernetes-validations'] ??= []).push({ rule: inSchema(rule.cel), message });
+    const text = inSchema(rule.cel);
+    (place['x-kubernetes-validations'] ??= []).push(
+      holdsUnknown(place)
+        ? { rule: orAsItWas(rule.name, text), message, optionalOldSelf: true }
+        : { rule: text, message },
+    );
   }
+}
+
+/**
+ * An update that leaves a value as it was is not asked about it again, or nobody could write a label to what a newer
+ * release refuses. The API server sees to that, except around what it has no schema for, which it does not compare.
+ *
+ * Source: Kubernetes 1.37, k8s.io/apiserver/pkg/cel/common/equality.go.
+ */
+function holdsUnknown(schema: Schema): boolean {
+  const { properties = {}, items, additionalProperties } = schema;
+  const inside = [...Object.values(properties), items, additionalProperties];
+  return (
+    schema['x-kubernetes-preserve-unknown-fields'] === true ||
+    inside.some((one) => one !== undefined && holdsUnknown(one))
+  );
+}
+
+/** The rule, unless all fields that it looks at are as they were. */
+function orAsItWas(name: string, cel: string): string {
+  const fields = new Set([...cel.matchAll(/\bself\.(\w+)/g)].map(([, field = '']) => field));
+  if (fields.size === 0) throw new Error(`rule ${name}: which fields it looks at cannot be told`);
+  const same = [...fields].map(
+    (field) =>
+      `has(self.${field}) == has(old.${field}) && (!has(self.${field}) || self.${field} == old.${field})`,
+  );
+  return `(${cel}) || (oldSelf.hasValue() && [oldSelf.value()].all(old, ${same.join(' && ')}))`;
 }
 
 /**
