@@ -40,7 +40,9 @@ export function mistakesOf(pool: NodePool): string[] {
 /** Claims and Nodes carry the name as a label; every claim of a pool with a longer one would be refused. */
 function nameMistakes(name: string): string[] {
   if (isLabelValue(name)) return [];
-  return [`metadata.name: "${name}" cannot be a label of its NodeClaims; use at most 63 characters`];
+  return [
+    `metadata.name: "${name}" cannot be a label of its NodeClaims; use at most 63 characters`,
+  ];
 }
 
 function labelMistakes(given: Readonly<Record<string, string>>): string[] {

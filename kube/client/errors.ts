@@ -112,8 +112,6 @@ export const isGone = (error: unknown): error is ApiError =>
   (error.code === 410 || error.reason === 'Expired' || error.reason === 'Gone');
 export const isInvalid = (error: unknown): error is ApiError => hasReason(error, 'Invalid');
 export const isForbidden = (error: unknown): error is ApiError => hasReason(error, 'Forbidden');
-export const isUnauthorized = (error: unknown): error is ApiError =>
-  hasReason(error, 'Unauthorized');
 /** For an eviction this means that a PodDisruptionBudget does not allow it now. */
 export const isTooManyRequests = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.code === 429;

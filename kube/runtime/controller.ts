@@ -13,7 +13,7 @@ import type { Reconciler, Result, Runnable } from './reconciler.ts';
 import type { Watch } from './watch.ts';
 import { WorkQueue } from './work-queue.ts';
 
-export { keyOf, type KeysOf, watch, type Watch } from './watch.ts';
+export { type KeysOf, watch, type Watch } from './watch.ts';
 
 export interface ControllerOptions {
   /** Lower-case with dots, `nodeclaim.lifecycle`: names its logs, metrics and queue. */

@@ -12,7 +12,6 @@ import { resource } from '../kubernetes/resource.ts';
 export type {
   AwsSpec,
   BlockDevice,
-  CertificateSpec,
   DnsSpec,
   ImageSelectorTerm,
   KraftletSpec,

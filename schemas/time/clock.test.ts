@@ -6,7 +6,7 @@ import { SystemClock } from './system-clock.ts';
 
 test('a wait that is longer than a timer of Node can be does not end at once', () => {
   vi.useFakeTimers();
-  const action = vi.fn();
+  const action = vi.fn<() => void>();
   new SystemClock().after(hours(720), action);
   vi.advanceTimersByTime(hours(719));
   expect(action).not.toHaveBeenCalled();
