@@ -32,7 +32,7 @@ export const changeRules: readonly Rule[] = [
     target: unikraftNodeClasses,
     path: 'spec',
     cel: ofClass.map((field) => `(${unchanged(field)})`).join(' && '),
-    docs: 'A machine is never reconfigured. A value that is only spelled anew (1024Mi, 1Gi) replaces nothing, though it is warned about.',
+    docs: 'A machine is never reconfigured. A value that is only spelled anew (1024Mi, 1Gi) replaces nothing, though it is warned about. Where no rollout replaces them, machines of before stay until they expire or are deleted.',
     before: nodeClass(),
     accepts: [nodeClass(), nodeClass({ deadlines: { launch: '10m' } })],
     rejects: [

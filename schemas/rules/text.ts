@@ -12,7 +12,8 @@ export function listOf(values: readonly string[]): string {
 
 /**
  * Whether the requirement `self` leaves at least one of the values that machines have. Gt, Lt and their like leave none
- * of words, and DoesNotExist leaves none of anything, so only these three can.
+ * of words, and DoesNotExist leaves none of anything, so only these three can. Values beside Exists are passed over by
+ * Karpenter, but whoever writes them means them.
  */
 export function leavesOneOf(values: readonly string[], requirement = 'self'): string {
   const { operator, given } = {
@@ -23,7 +24,7 @@ export function leavesOneOf(values: readonly string[], requirement = 'self'): st
   return oneLine(`(
     ${operator} == 'In' ? has(${given}) && ${given}.exists(v, v in ${known}) :
     ${operator} == 'NotIn' ? !has(${given}) || ${known}.exists(v, !(v in ${given})) :
-    ${operator} == 'Exists')`);
+    ${operator} == 'Exists' && (!has(${given}) || size(${given}) == 0 || ${given}.exists(v, v in ${known})))`);
 }
 
 /** Whether a field of `self` is as it was: as absent, or as equal. */

@@ -73,7 +73,13 @@ const anyRequirement: fc.Arbitrary<Requirement> = fc
       {
         weight: 2,
         arbitrary: fc.record(
-          { key, operator: fc.constantFrom(...byPresence), minValues },
+          {
+            key,
+            operator: fc.constantFrom(...byPresence),
+            minValues,
+            // The CRD lets them stand here, though they mean nothing to Karpenter.
+            values: fc.uniqueArray(fc.constantFrom(...values), { maxLength: 2 }),
+          },
           { requiredKeys: ['key', 'operator'] },
         ),
       },

@@ -36,6 +36,7 @@ export const onDemandRules: readonly Rule[] = [
       pool([capacityType('In', 'spot', 'on-demand')]),
       pool([capacityType('NotIn', 'spot')]),
       pool([capacityType('Exists')]),
+      pool([capacityType('Exists', 'on-demand')]),
       pool([{ ...instanceType, values: ['spot'] }]),
     ],
     rejects: [
@@ -45,6 +46,7 @@ export const onDemandRules: readonly Rule[] = [
       pool([capacityType('NotIn', 'reserved', 'on-demand')]),
       pool([capacityType('DoesNotExist')]),
       pool([capacityType('Gt', '1')]),
+      pool([capacityType('Exists', 'spot')]),
       pool([capacityType('Exists'), capacityType('In', 'spot')]),
       pool([capacityType('In', 'spot', 'on-demand'), capacityType('NotIn', 'on-demand')]),
     ],
@@ -78,7 +80,11 @@ export const onDemandRules: readonly Rule[] = [
     message:
       'Unikraft machines launch on demand only; this NodeClaim allows only spot or nothing, so it would never get one.',
     accepts: [claim([]), claim([capacityType('In', 'on-demand')])],
-    rejects: [claim([capacityType('In', 'spot')]), claim([capacityType('NotIn', 'on-demand')])],
+    rejects: [
+      claim([capacityType('In', 'spot')]),
+      claim([capacityType('NotIn', 'on-demand')]),
+      claim([capacityType('Exists', 'spot', 'reserved')]),
+    ],
   },
   {
     ...shared,

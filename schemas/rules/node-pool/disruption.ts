@@ -10,7 +10,10 @@ const onPools = {
 
 const none = "self.nodes.matches('^0+%?$')";
 const field = '[0-9A-Za-z*?/,-]+';
-const cron = `^(@(annually|yearly|monthly|weekly|daily|midnight|hourly)|${[field, field, field, field, field].join(' +')})$`;
+/** Space of any kind, as upstream splits fields. */
+const space = '[^!-~]';
+const fields = [field, field, field, field, field].join(`${space}+`);
+const cron = `^(@(annually|yearly|monthly|weekly|daily|midnight|hourly)|${space}*${fields}${space}*)$`;
 
 const allDay = { schedule: '0 0 * * *', duration: '8h' } as const;
 
@@ -67,6 +70,7 @@ export const disruptionRules: readonly Rule[] = [
       poolWithBudgets({ nodes: '1', ...allDay }),
       poolWithBudgets({ nodes: '1', schedule: '*/5 9-17 * * MON-FRI', duration: '5m' }),
       poolWithBudgets({ nodes: '1', schedule: '@daily', duration: '8h' }),
+      poolWithBudgets({ nodes: '1', schedule: '0\t9  * * *', duration: '8h' }),
     ],
     rejects: [
       poolWithBudgets({ nodes: '1', schedule: 'TZ=Europe/Berlin 0 9 * * *', duration: '8h' }),
