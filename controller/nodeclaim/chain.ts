@@ -11,6 +11,7 @@ import type { Reservations } from '../reservations/reservations.ts';
 import type { CapacityCheck } from './capacity-check.ts';
 import type { ClaimWriter } from './claim-writer.ts';
 import type { CredentialStore } from './credentials.ts';
+import { KraftletRelease } from './kraftlet-release.ts';
 import { Credentials } from './launch/credentials.ts';
 import { Dns } from './launch/dns.ts';
 import { Health } from './launch/health.ts';
@@ -31,6 +32,7 @@ import { PodsReleased } from './termination/pods-released.ts';
 import { ReservationGone } from './termination/reservation-gone.ts';
 import { SecretsGone } from './termination/secrets-gone.ts';
 import { Uninstall } from './termination/uninstall.ts';
+import { KraftletUpkeep } from './upkeep/kraftlet-upkeep.ts';
 
 /** What the steps are made of. */
 export interface Parts {
@@ -59,10 +61,18 @@ export function launchChain(parts: Parts): readonly Step[] {
     new Running(machines, clock),
     new Dns(machines, parts.names),
     new Health(parts.platform, machines, parts.capacity, clock),
-    new Kraftlet(client, caches, parts.releases, machines),
+    new Kraftlet(caches, new KraftletRelease(client, parts.releases, machines)),
+    ...upkeepChain(parts),
     new Registration(client, caches, parts.nodes, nominations, clock),
     new Initialization(client, parts.nodes),
   ];
+}
+
+/** … how it is kept: from the moment Kraftlet was ready until the claim is deleted … */
+export function upkeepChain({ context, releases, machines }: Parts): readonly Step[] {
+  const { client, caches, recorder } = context;
+  const release = new KraftletRelease(client, releases, machines);
+  return [new KraftletUpkeep({ client, caches, recorder, release, machines })];
 }
 
 /** … and how it goes. The order is what keeps Pods, addresses and limits safe: docs/concepts/machine-life.md. */

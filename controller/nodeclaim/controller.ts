@@ -14,6 +14,7 @@ import type { ClaimWriter } from './claim-writer.ts';
 import { progress } from './events.ts';
 import { deadlineNow, endOf, leftOf } from './liveness.ts';
 import type { LostNode } from './lost-node.ts';
+import { isRevisionLost, lostRevision } from './lost-revision.ts';
 import type { NodeClaimMetrics } from './metrics.ts';
 import { runChain } from './run-chain.ts';
 import { end, wait, type End, type Outcome, type Step } from './step.ts';
@@ -26,12 +27,13 @@ const missing = seconds(30);
 
 export interface Chains {
   readonly launch: readonly Step[];
+  readonly upkeep: readonly Step[];
   readonly termination: readonly Step[];
 }
 
 /**
- * Leads each NodeClaim of ours through its life: the launch chain until its Node is initialised, the termination
- * chain once it is deleted. All that is known between two passes stands in the API and in the clouds.
+ * Leads each NodeClaim of ours through its life: the launch chain until its Node is initialised, then its upkeep, and
+ * the termination chain once it is deleted. All that is known between two passes stands in the API and in the clouds.
  */
 export class NodeClaimController implements Reconciler {
   readonly #context: Context;
@@ -80,7 +82,7 @@ export class NodeClaimController implements Reconciler {
 
   async #launch(hand: ClaimInHand, signal: AbortSignal): Promise<Result> {
     if (await this.#lostNode.isLost(hand, signal)) return this.#follow(hand);
-    if (hand.is('Initialized')) return {};
+    if (hand.is('Initialized')) return this.#keep(hand, signal);
     await this.#hold(hand);
     const outcome = await this.#goOn(hand, signal);
     const result = await this.#conclude(hand, this.#judge(hand, outcome));
@@ -96,10 +98,17 @@ export class NodeClaimController implements Reconciler {
     return this.#next(hand, outcome);
   }
 
+  /** Nothing of it is told in conditions, so a machine that runs as it should costs no write. */
+  async #keep(hand: ClaimInHand, signal: AbortSignal): Promise<Result> {
+    const outcome = await runChain(this.#chains.upkeep, hand, signal);
+    this.#tell(hand, outcome);
+    passOn(outcome);
+    return this.#next(hand, outcome);
+  }
+
   async #goOn(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
-    if (!cannotBeFound(hand)) return runChain(this.#chains.launch, hand, signal);
-    const message = revisionMissing(hand);
-    return wait({ after: missing, reason: 'RevisionMissing', message, failed: true });
+    if (!isRevisionLost(hand)) return runChain(this.#chains.launch, hand, signal);
+    return wait({ after: missing, ...lostRevision(hand), failed: true });
   }
 
   /** Deadlines are behaviour, no part of a revision: the class as it reads today sets them. */
@@ -159,7 +168,7 @@ export class NodeClaimController implements Reconciler {
 
   async #terminate(hand: ClaimInHand, signal: AbortSignal): Promise<Result> {
     if (!isHeldBy(hand.claim)) return {};
-    if (cannotBeFound(hand)) return this.#cannotFind(hand);
+    if (isRevisionLost(hand)) return this.#cannotFind(hand);
     await this.#stampDeadline(hand);
     const outcome = await runChain(this.#chains.termination, hand, signal);
     if (outcome.kind === 'done') return this.#release(hand);
@@ -172,8 +181,7 @@ export class NodeClaimController implements Reconciler {
 
   /** Without its revision nobody knows where the machine is: letting the claim go would leave it running. */
   #cannotFind(hand: ClaimInHand): Result {
-    const note = { reason: 'RevisionMissing', message: revisionMissing(hand) };
-    this.#context.recorder.record({ object: hand.claim, type: 'Warning', ...note });
+    this.#context.recorder.record({ object: hand.claim, type: 'Warning', ...lostRevision(hand) });
     return { requeueAfter: missing };
   }
 
@@ -212,21 +220,9 @@ function pauseOf({ unmovedFor }: ClaimInHand): Duration {
   return Math.min(longest, Math.max(soon, unmovedFor / 20));
 }
 
-/** There may be a machine, and the revision that says where it is has been deleted by hand. */
-function cannotBeFound(hand: ClaimInHand): boolean {
-  return hand.mayHaveMachine && hand.stamped !== undefined && !hand.revision;
-}
-
 /** An error that no step foresaw goes to the work queue, once the pass is brought to its end. */
 function passOn(outcome: Outcome): void {
   if (outcome.kind === 'wait' && outcome.thrown !== undefined) throw outcome.thrown;
-}
-
-function revisionMissing({ stamped, identity }: ClaimInHand): string {
-  return (
-    `ControllerRevision ${stamped} is gone, so the machine cannot be found; restore it, or end the ` +
-    `instance tagged with ${identity.claimUid} by hand and remove the finalizer (KPU334)`
-  );
 }
 
 function isHeldBy({ metadata }: Live<NodeClaim>): boolean {

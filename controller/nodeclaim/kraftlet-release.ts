@@ -1,5 +1,10 @@
-import type { KubeObject } from '#schemas/kubernetes/meta.ts';
+import type { KubeClient } from '#kube/client/client.ts';
+import { isForbidden, isInvalid } from '#kube/client/errors.ts';
+import type { KraftletReleases } from '#machine/kraftlet/release.ts';
+import { nodeClaims } from '#schemas/karpenter/types.ts';
+import type { KubeObject, OwnerReference } from '#schemas/kubernetes/meta.ts';
 import {
+  apiVersionOf,
   clusterRoleBindings,
   configMaps,
   podDisruptionBudgets,
@@ -9,6 +14,16 @@ import {
   statefulSets,
   type Resource,
 } from '#schemas/kubernetes/resource.ts';
+import { labels, taints } from '#schemas/names.ts';
+import { minutes } from '#schemas/time/clock.ts';
+
+import { coded } from '../reason.ts';
+import type { ClaimInHand } from './claim-in-hand.ts';
+import type { Machines } from './machines.ts';
+import { immutableNodeLabels } from './node-labels.ts';
+import { wait, type Outcome } from './step.ts';
+
+const defaultNamespace = 'kraftlet';
 
 /**
  * What a Kraftlet release may consist of, in the order in which it is taken down: first what runs, last what it
@@ -24,9 +39,107 @@ export const releaseResources: readonly Resource<KubeObject>[] = [
   clusterRoleBindings,
 ];
 
+/**
+ * The Kraftlet release of a machine: rendered by Helm from the revision that the machine was made from, and applied by
+ * us, so that it belongs to its claim and goes with it.
+ */
+export class KraftletRelease {
+  readonly #client: KubeClient;
+  readonly #releases: KraftletReleases;
+  readonly #machines: Machines;
+
+  constructor(client: KubeClient, releases: KraftletReleases, machines: Machines) {
+    this.#client = client;
+    this.#releases = releases;
+    this.#machines = machines;
+  }
+
+  /** What the release consists of, in the order in which it is applied; the instance must be in the hand. */
+  async render(hand: ClaimInHand, signal: AbortSignal): Promise<readonly KubeObject[]> {
+    const endpoint = await this.#machines.endpoint(hand);
+    const { nodeClass } = this.#machines.revision(hand);
+    const request = {
+      identity: hand.identity,
+      kraftlet: nodeClass.spec.kraftlet,
+      endpoint,
+      providerID: hand.status.providerID ?? '',
+      architecture: nodeClass.image.architecture,
+      nodeLabels: immutableNodeLabels(hand),
+      nodeTaint: taints.unregistered,
+    };
+    return this.#releases.render(request, signal);
+  }
+
+  /** Those of these objects that the API server has not; caches do not count here, and most kinds have none. */
+  async missing(
+    hand: ClaimInHand,
+    objects: readonly KubeObject[],
+    signal: AbortSignal,
+  ): Promise<readonly KubeObject[]> {
+    const found = new Set<string>();
+    const look = async (resource: Resource<KubeObject>): Promise<void> => {
+      const { items } = await this.#client.list(resource, { ...scopeOf(hand, resource), signal });
+      for (const { metadata } of items) found.add(`${resource.kind}/${metadata.name}`);
+    };
+    await Promise.all([...new Set(objects.map(releaseResource))].map(look));
+    return objects.filter(({ kind, metadata }) => !found.has(`${kind}/${metadata?.name}`));
+  }
+
+  /** @returns why the API server takes none of it, if it does not */
+  async apply(
+    hand: ClaimInHand,
+    objects: readonly KubeObject[],
+    signal: AbortSignal,
+  ): Promise<Outcome | undefined> {
+    try {
+      for (const object of objects) {
+        const owned = {
+          ...object,
+          metadata: { ...object.metadata, ownerReferences: [owner(hand)] },
+        };
+        const { namespace, name = '' } = object.metadata ?? {};
+        const key = namespace === undefined ? { name } : { namespace, name };
+        const patch = { type: 'apply', body: owned, force: true } as const;
+        // oxlint-disable-next-line no-await-in-loop -- in order: the StatefulSet needs what comes before it
+        await this.#client.patch(releaseResource(object), key, patch, { signal });
+      }
+      return undefined;
+    } catch (error) {
+      return refusalOf(error);
+    }
+  }
+}
+
+/** Where the objects of a kind that belong to a machine are, for lists. */
+export function scopeOf(
+  { identity, revision }: ClaimInHand,
+  { namespaced }: Resource,
+): { namespace?: string; labelSelector: string } {
+  const labelSelector = `${labels.claimUid}=${identity.claimUid}`;
+  const namespace = revision?.nodeClass.spec.kraftlet.namespace ?? defaultNamespace;
+  return namespaced ? { namespace, labelSelector } : { labelSelector };
+}
+
 /** Throws for a kind that rendering should have refused. */
-export function releaseResource({ kind, metadata }: KubeObject): Resource<KubeObject> {
+function releaseResource({ kind, metadata }: KubeObject): Resource<KubeObject> {
   const found = releaseResources.find((resource) => resource.kind === kind);
   if (!found) throw new Error(`a Kraftlet release cannot hold ${kind} ${metadata?.name}`);
   return found;
+}
+
+/** What the API server will refuse again tomorrow, so people should read it on the claim. */
+function refusalOf(error: unknown): Outcome {
+  if (!isForbidden(error) && !isInvalid(error)) throw error;
+  return wait({
+    after: minutes(1),
+    reason: 'KraftletReleaseRefused',
+    message: coded(`The API server takes no Kraftlet release: ${error.text}`, 'KPU328'),
+    status: 'False',
+    failed: true,
+  });
+}
+
+function owner({ claim }: ClaimInHand): OwnerReference {
+  const { name, uid } = claim.metadata;
+  return { apiVersion: apiVersionOf(nodeClaims), kind: nodeClaims.kind, name, uid };
 }

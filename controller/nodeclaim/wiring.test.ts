@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { Metrics } from '#kube/metrics.ts';
 import { Throttled, Unauthorized } from '#machine/errors.ts';
-import { secrets, nodes } from '#schemas/kubernetes/resource.ts';
+import { nodes, secrets, statefulSets } from '#schemas/kubernetes/resource.ts';
 import { minutes, seconds, type Duration } from '#schemas/time/clock.ts';
 
 import { CloudCatalog } from '../nodeclass/catalog.ts';
@@ -141,4 +141,14 @@ test('a Node that is deleted by hand wakes its claim', async () => {
   await world.client.delete(nodes, { name: world.nodes[0]?.metadata.name ?? '' });
   await pass(seconds(10));
   expect(world.leaks()).toEqual(noLeaks);
+});
+
+test('a Kraftlet StatefulSet that is deleted by hand wakes its claim, and comes back', async () => {
+  await claim();
+  await pass(seconds(10));
+  const [set] = world.client.all(statefulSets);
+  if (set) world.client.remove(statefulSets, set.metadata);
+  await pass(seconds(3));
+  expect(world.client.all(statefulSets)).toMatchObject([{ status: { readyReplicas: 1 } }]);
+  expect(isReady()).toBe(true);
 });

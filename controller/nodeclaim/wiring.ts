@@ -22,7 +22,7 @@ import { isOurs } from '../ours.ts';
 import type { Nominations } from '../provisioning/nominations.ts';
 import type { Reservations } from '../reservations/reservations.ts';
 import { CapacityCheck } from './capacity-check.ts';
-import { launchChain, terminationChain, type Parts } from './chain.ts';
+import { launchChain, terminationChain, upkeepChain, type Parts } from './chain.ts';
 import { ClaimWriter } from './claim-writer.ts';
 import { NodeClaimController } from './controller.ts';
 import { CredentialStore } from './credentials.ts';
@@ -65,7 +65,11 @@ export function nodeClaimControllers(
     writer,
     metrics: new NodeClaimMetrics(metrics, clock),
     lostNode: new LostNode(context.client, parts.nodes),
-    chains: { launch: launchChain(parts), termination: terminationChain(parts) },
+    chains: {
+      launch: launchChain(parts),
+      upkeep: upkeepChain(parts),
+      termination: terminationChain(parts),
+    },
   });
   const collector = new Collector(context, clouds, revisions);
   const loop = { clock, log, metrics };

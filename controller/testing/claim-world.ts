@@ -19,7 +19,7 @@ import type { Clouds } from '../clouds.ts';
 import type { Context } from '../context.ts';
 import { Freshest } from '../freshest.ts';
 import { CapacityCheck } from '../nodeclaim/capacity-check.ts';
-import { launchChain, terminationChain } from '../nodeclaim/chain.ts';
+import { launchChain, terminationChain, upkeepChain } from '../nodeclaim/chain.ts';
 import { ClaimWriter } from '../nodeclaim/claim-writer.ts';
 import { NodeClaimController } from '../nodeclaim/controller.ts';
 import { CredentialStore } from '../nodeclaim/credentials.ts';
@@ -126,7 +126,11 @@ export class ClaimWorld {
       writer,
       metrics: new NodeClaimMetrics(new Metrics(), this.clock),
       lostNode: new LostNode(client, freshNodes),
-      chains: { launch: launchChain(parts), termination: terminationChain(parts) },
+      chains: {
+        launch: launchChain(parts),
+        upkeep: upkeepChain(parts),
+        termination: terminationChain(parts),
+      },
     });
   }
 

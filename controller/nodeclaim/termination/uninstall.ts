@@ -3,16 +3,14 @@ import { isConflict, isNotFound } from '#kube/client/errors.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
 import { pods, statefulSets, type Resource } from '#schemas/kubernetes/resource.ts';
-import { labels } from '#schemas/names.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../../caches.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
-import { releaseResources } from '../kraftlet-release.ts';
+import { releaseResources, scopeOf } from '../kraftlet-release.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
 import { isStuck } from './drainable.ts';
 
-const defaultNamespace = 'kraftlet';
 const installed = 'KraftletInstalled';
 const uninstalled = 'Uninstalled';
 
@@ -80,13 +78,4 @@ export class Uninstall implements Step {
       if (!isNotFound(error) && !isConflict(error)) throw error;
     });
   }
-}
-
-function scopeOf(
-  { identity, revision }: ClaimInHand,
-  { namespaced }: Resource,
-): { namespace?: string; labelSelector: string } {
-  const labelSelector = `${labels.claimUid}=${identity.claimUid}`;
-  const namespace = revision?.nodeClass.spec.kraftlet.namespace ?? defaultNamespace;
-  return namespaced ? { namespace, labelSelector } : { labelSelector };
 }
