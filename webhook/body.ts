@@ -44,10 +44,12 @@ export async function readBody(
     chunks = []; // the rest is read, since the connection goes on after it, and kept nowhere
     reject(tooLarge());
   });
-  request.once('end', () =>
-    resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
-  );
-  request.once('close', () => reject(new Refusal(499, 'the caller has gone')));
+  const gone = (): void => reject(new Refusal(499, 'the caller has gone'));
+  request.once('close', gone);
+  request.once('end', () => {
+    request.off('close', gone); // it comes after each call
+    resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+  });
   const cancel = clock.after(within, () => reject(tooLate()));
   try {
     return await promise;

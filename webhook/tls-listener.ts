@@ -40,7 +40,8 @@ export class TlsListener implements Runnable {
   readonly #server: Server;
   readonly #parts: ListenerParts;
   readonly #connections = new Set<Socket>();
-  readonly #unanswered = new Set<ServerResponse>();
+  /** The last answer that each connection was asked for, which may not have been given yet. */
+  readonly #answers = new Map<Socket, ServerResponse>();
   #context: SecureContextOptions;
   #ending = false;
 
@@ -65,6 +66,9 @@ export class TlsListener implements Runnable {
       (request, response) => this.#serve(request, response),
     );
     this.#server.maxRequestsPerSocket = callsPerConnection;
+    this.#server.on('secureConnection', (socket: Socket) => {
+      socket.once('close', () => this.#answers.delete(socket));
+    });
     this.#server.on('connection', (socket: Socket) => {
       this.#connections.add(socket);
       socket.once('close', () => this.#connections.delete(socket));
@@ -116,20 +120,21 @@ export class TlsListener implements Runnable {
   }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
-    this.#unanswered.add(response);
-    response.once('close', () => this.#unanswered.delete(response));
+    this.#answers.set(request.socket, response);
     if (this.#ending) response.setHeader('connection', 'close');
     this.#parts.app(request, response);
   }
 
   #leaveTogether(): void {
     this.#ending = true;
-    for (const response of this.#unanswered) {
+    for (const response of this.#answers.values()) {
       if (!response.headersSent) response.setHeader('connection', 'close');
     }
   }
 
   async #close(): Promise<void> {
+    // Calls that have come and were not looked at yet are read first: their connections are not idle.
+    await new Promise((turn) => setImmediate(turn));
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#server.close(() => resolve()); // idle connections are closed by it too
     const cancel = this.#parts.clock.after(lastAnswers, () => {

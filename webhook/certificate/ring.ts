@@ -53,14 +53,13 @@ export interface Sight {
  * @throws InvalidCertificate when the signing certificate cannot be read
  */
 export function turnOf(ring: Ring, { clock, lifetimes, nextTrusted }: Sight): Turn {
+  if (ring.retired.length > 0 && dropTime(ring, clock, lifetimes) <= clock.now()) {
+    return { step: 'drop' };
+  }
   if (ring.next) {
     return nextTrusted === undefined
       ? { wait: lifetimes.settle }
       : due('promote', nextTrusted + lifetimes.settle - clock.now());
-  }
-  if (ring.retired.length > 0) {
-    const drop = dropTime(ring, clock, lifetimes);
-    if (drop <= clock.now()) return { step: 'drop' };
   }
   return due('prepare', clock.from(renewalOf(ring.signing.certificate)) - clock.now());
 }

@@ -11,7 +11,7 @@ import { freePort } from '#sandbox/processes/ports.ts';
 import { TcpBalancer } from '#sandbox/tcp-balancer.ts';
 import type { Tools } from '#sandbox/tools/tools.ts';
 import { install } from '#sandbox/world/installation.ts';
-import type { Clock } from '#schemas/time/clock.ts';
+import { milliseconds, type Clock } from '#schemas/time/clock.ts';
 import { runAdmission } from '#webhook/admission.ts';
 import type { Lifetimes } from '#webhook/certificate/ring.ts';
 import { readSettings } from '#webhook/settings.ts';
@@ -42,6 +42,7 @@ export class InstalledWebhook {
   readonly #clock: Clock;
   readonly #balancer: TcpBalancer;
   readonly #replicas: Set<Replica>;
+  #account: Promise<string> | undefined;
 
   private constructor(
     parts: { plane: ControlPlane; clock: Clock; balancer: TcpBalancer },
@@ -65,6 +66,11 @@ export class InstalledWebhook {
     return webhook;
   }
 
+  /** Where the API server calls. */
+  get port(): number {
+    return this.#balancer.port;
+  }
+
   /** As a Git tool does, now and then. */
   async apply(tools: Tools): Promise<void> {
     const options = { webhookPort: this.#balancer.port, processes: false, policies: false };
@@ -72,7 +78,7 @@ export class InstalledWebhook {
   }
 
   async startReplica({ lifetimes, env: more = {} }: ReplicaOptions = {}): Promise<Replica> {
-    const directory = await this.#plane.serviceAccountDirectory(system.namespace, system.name);
+    const directory = await this.#directory();
     const env = this.#plane.environment(directory);
     const client = new UndiciKubeClient(await inClusterConnection({ env }));
     const [metricsPort, healthPort] = [await freePort(), await freePort()];
@@ -100,14 +106,21 @@ export class InstalledWebhook {
       ready: async () => page(healthPort, 'readyz'),
       reviews: async (path) => countIn(await page(metricsPort, 'metrics'), path),
       stop: async () => {
-        this.#replicas.delete(replica); // it is not ready any more
         end.abort();
+        await this.#clock.sleep(milliseconds(250)); // until everybody knows that it is not ready any more
+        this.#replicas.delete(replica);
         await ended;
         await client.close();
       },
     };
     this.#replicas.add(replica);
     return replica;
+  }
+
+  /** Written once: replicas that start together read it together. */
+  async #directory(): Promise<string> {
+    this.#account ??= this.#plane.serviceAccountDirectory(system.namespace, system.name);
+    return this.#account;
   }
 
   async stop(): Promise<void> {

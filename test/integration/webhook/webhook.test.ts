@@ -289,7 +289,7 @@ describe('the installation', () => {
     );
     const hooksOf = (object?: WebhookConfiguration) => object?.webhooks;
     expect(stored.map(hooksOf)).toEqual(wanted.map(hooksOf));
-    expect(wanted.flatMap(hooksOf)).toHaveLength(3);
+    expect(wanted.flatMap(hooksOf)).toHaveLength(5);
   });
 
   test('shows in managedFields who applied it, and who wrote the bundle and nothing else', async () => {
@@ -377,7 +377,7 @@ describe('with the webhook down', () => {
     const before = await replica.reviews('/validate');
     const body = { metadata: { labels: { seen: 'yes' } } };
     await plane.admin.patch(nodePools, { name: 'slipped' }, { type: 'merge', body });
-    expect(await replica.reviews('/validate')).toBe(before + 1);
+    expect(await replica.reviews('/validate')).toBe(before); // the spec is as it was
     await plane.admin.delete(nodePools, { name: 'slipped' });
   });
 });
