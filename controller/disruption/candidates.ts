@@ -6,9 +6,10 @@ import { annotations } from '#schemas/names.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../caches.ts';
+import { kraftletRuns } from '../nodeclaim/kraftlet-running.ts';
 import { consolidatableAt } from './consolidatable.ts';
 import type { PodActivity } from './pod-activity.ts';
-import { forbidsDisruption, keepsMachine } from './pods.ts';
+import { forbidsDisruption, keepsMachine, type Surroundings } from './pods.ts';
 
 /** Pods (namespace/name) that wait for a claim; what the provisioner has planned. */
 export type PodsPlannedFor = (claim: string) => readonly string[];
@@ -21,7 +22,7 @@ export interface Machine {
 
 /** What is known about Pods, to judge emptiness by. */
 export interface Occupancy {
-  readonly caches: Pick<Caches, 'pods'>;
+  readonly caches: Pick<Caches, 'pods' | 'statefulSets'>;
   readonly activity: PodActivity;
   readonly plannedFor: PodsPlannedFor;
   readonly clock: Clock;
@@ -37,6 +38,8 @@ export interface Occupancy {
 export interface Objection {
   readonly kind: 'busy' | 'blocked';
   readonly message: string;
+  /** Time alone may take it away, and no change tells. */
+  readonly passes?: boolean;
 }
 
 /**
@@ -54,8 +57,10 @@ export function objectionTo(
   if (consolidatableAt(claim, pool, activity.latest(node.metadata.name), clock) > clock.now()) {
     return busy('its Pods changed within consolidateAfter');
   }
-  const guest = pods.find(keepsMachine);
-  if (guest) return busy(`Pod ${nameOf(guest)} is on it`);
+  const surroundings = surroundingsOf(claim, occupancy);
+  const guests = pods.filter((pod) => keepsMachine(pod, surroundings));
+  if (guests[0])
+    return { ...busy(`Pod ${nameOf(guests[0])} is on it`), passes: guests.every(ends) };
   if (isAwaited({ claim, node }, occupancy)) return busy('a Pod is planned for it');
   const guarded = [node, claim].find(isGuarded);
   if (guarded) return blocked(`its ${guarded === node ? 'Node' : 'NodeClaim'} asks not to be`);
@@ -84,6 +89,13 @@ export function nodeOf(
   return node;
 }
 
+export function surroundingsOf(
+  { metadata }: Live<NodeClaim>,
+  { caches, clock }: { caches: Pick<Caches, 'statefulSets'>; clock: Clock },
+): Surroundings {
+  return { hasKraftlet: kraftletRuns(caches, metadata.uid), clock };
+}
+
 /** Whether the claim or its Node is on its way out already. */
 export function isLeaving({ claim, node }: Machine): boolean {
   return (
@@ -107,6 +119,10 @@ function isAwaited({ claim, node }: Machine, { plannedFor, nominated }: Occupanc
 
 function isGuarded({ metadata }: NodeClaim | Node): boolean {
   return metadata?.annotations?.[annotations.doNotDisrupt] === 'true';
+}
+
+function ends({ metadata }: Pod): boolean {
+  return metadata?.deletionTimestamp !== undefined;
 }
 
 function nameOf({ metadata }: Pod): string {

@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { getCondition } from '#kube/conditions.ts';
 import { Metrics } from '#kube/metrics.ts';
 import { nodeClaims, nodePools, type Budget } from '#schemas/karpenter/types.ts';
-import { nodes, pods } from '#schemas/kubernetes/resource.ts';
-import { annotations, taints } from '#schemas/names.ts';
+import { nodes, pods, statefulSets } from '#schemas/kubernetes/resource.ts';
+import { annotations, labels, taints } from '#schemas/names.ts';
 import { seconds } from '#schemas/time/clock.ts';
 
 import { memoryContext } from '../testing/context.ts';
@@ -222,6 +222,59 @@ test('DaemonSet Pods and Pods that are done do not keep a machine', async () => 
   expect(isClosed('web-1')).toBe(true);
 });
 
+describe('a Pod that should have ended', () => {
+  /** Its end is now. */
+  const ending = () => ({ deletionTimestamp: world.clock.stamp(), finalizers: ['x'] });
+  const kraftlet = (readyReplicas: number) => {
+    const uid = world.client.peek(nodeClaims, { name: 'web-1' })?.metadata.uid ?? '';
+    const metadata = { name: 'web-1', namespace: 'kraftlet', labels: { [labels.claimUid]: uid } };
+    world.client.seed(statefulSets, { metadata, status: { readyReplicas } });
+  };
+  const sicken = () => {
+    const node = world.client.peek(nodes, { name: 'web-1' });
+    world.client.seed(nodes, { ...node, status: { conditions: [condition('Ready', 'Unknown')] } });
+  };
+
+  test.each([
+    ['no Kraftlet', undefined],
+    ['a Kraftlet that does not run', 0],
+  ])('keeps a machine with %s for a minute, and is no guest then', async (_, replicas) => {
+    seedMachine('web-1');
+    if (replicas !== undefined) kraftlet(replicas);
+    bind('cart-0', 'web-1', ending());
+    sicken();
+    seedPool([{ nodes: '10%' }]);
+    await world.clock.forward(seconds(60));
+    expect(await pass()).toEqual({ requeueAfter: seconds(10) });
+    expect(isClosed('web-1')).toBe(false);
+
+    await world.clock.forward(seconds(10));
+    await pass();
+    expect(isClosed('web-1')).toBe(true);
+    await world.clock.forward(seconds(2));
+    await pass();
+    expect(isLeaving('web-1')).toBe(true);
+  });
+
+  test('keeps a machine whose Kraftlet runs, however long', async () => {
+    seedMachine('web-1');
+    kraftlet(1);
+    bind('cart-0', 'web-1', ending());
+    await world.clock.forward(seconds(3600));
+    await pass();
+    expect(isClosed('web-1')).toBe(false);
+  });
+
+  test('is looked at again only where nobody else is', async () => {
+    seedMachine('web-1');
+    bind('cart-0', 'web-1', ending());
+    bind('cart-1', 'web-1');
+    await world.clock.forward(seconds(3600));
+    expect(await pass()).toEqual({});
+    expect(isClosed('web-1')).toBe(false);
+  });
+});
+
 describe('budgets', () => {
   const names = ['web-1', 'web-2', 'web-3', 'web-4'];
   const closed = (): string[] => names.filter(isClosed);
@@ -252,6 +305,16 @@ describe('budgets', () => {
     await world.clock.forward(seconds(60));
     await pass();
     expect(closed()).toEqual([]);
+  });
+
+  test('are used by an empty machine that is not ready, but not against itself', async () => {
+    seedPool([{ nodes: '1' }]);
+    for (const name of ['web-1', 'web-2']) seedMachine(name);
+    const sick = world.client.peek(nodes, { name: 'web-2' });
+    world.client.seed(nodes, { ...sick, status: { conditions: [condition('Ready', 'Unknown')] } });
+    await world.clock.forward(seconds(60));
+    await pass();
+    expect(closed()).toEqual(['web-2']);
   });
 
   test('of zero hold everything, and the pool says why', async () => {

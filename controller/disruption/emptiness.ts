@@ -81,16 +81,18 @@ export class Emptiness implements Reconciler {
     const { removals, metrics } = this.#parts;
     const idle = machines.filter((machine) => !isLeaving(machine) && !removals.has(machine.claim));
     const judged = idle.map((machine) => ({ machine, objection: objection(machine) }));
-    const allowed = allowedDisruptions(pool, this.#countsOf(machines), 'Empty');
-    metrics.allowed(pool.metadata.name, allowed);
     const empty = judged.filter((one) => !one.objection).map(({ machine }) => machine);
-    const chosen = empty.toSorted(oldestFirst).slice(0, allowed);
+    const allowed = allowedDisruptions(pool, this.#countsOf(machines, empty), 'Empty');
+    metrics.allowed(pool.metadata.name, allowed);
+    const chosen = empty.toSorted(sickFirst).slice(0, allowed);
     this.#explain(pool, judged, empty.length - chosen.length);
     for (const machine of chosen) {
       // oxlint-disable-next-line no-await-in-loop -- a failure must leave the rest of the budget unspent
       await removals.begin(machine);
     }
-    return empty.length > chosen.length || judged.some((one) => one.objection?.kind === 'blocked');
+    return (
+      empty.length > chosen.length || judged.some(({ objection: one }) => isToBeSeenAgain(one))
+    );
   }
 
   #explain(
@@ -110,14 +112,18 @@ export class Emptiness implements Reconciler {
     else recorder.record(events.noBudget(pool, waiting, hasSchedules(pool)));
   }
 
-  #countsOf(machines: readonly Machine[]): PoolCounts {
+  /**
+   * A machine that is not ready uses the budgets, whatever becomes of it. An empty one would use them no more by
+   * leaving: it is not counted, and chosen first, or it would keep itself for ever.
+   */
+  #countsOf(machines: readonly Machine[], empty: readonly Machine[]): PoolCounts {
     const leaves = (machine: Machine): boolean =>
       isLeaving(machine) || this.#parts.removals.has(machine.claim);
     const staying = machines.filter((machine) => !leaves(machine));
     return {
       nodes: machines.length,
       leaving: machines.length - staying.length,
-      notReady: staying.filter(({ node }) => !isTrue(node.status?.conditions, 'Ready')).length,
+      notReady: staying.filter((one) => isSick(one) && !empty.includes(one)).length,
     };
   }
 
@@ -133,8 +139,18 @@ export class Emptiness implements Reconciler {
   }
 }
 
-function oldestFirst(a: Machine, b: Machine): number {
-  return bornAt(a.claim) - bornAt(b.claim);
+/** Empty, and waiting for more than a change that wakes its pool. */
+function isToBeSeenAgain(objection: Objection | undefined): boolean {
+  return objection?.kind === 'blocked' || objection?.passes === true;
+}
+
+function isSick({ node }: Machine): boolean {
+  return !isTrue(node.status?.conditions, 'Ready');
+}
+
+/** Those that are not ready, then the oldest. */
+function sickFirst(a: Machine, b: Machine): number {
+  return Number(isSick(b)) - Number(isSick(a)) || bornAt(a.claim) - bornAt(b.claim);
 }
 
 function bornAt({ metadata }: NodeClaim): number {

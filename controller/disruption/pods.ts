@@ -1,5 +1,8 @@
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import { annotations } from '#schemas/names.ts';
+import type { Clock } from '#schemas/time/clock.ts';
+
+import { isStuck } from '../nodeclaim/termination/drainable.ts';
 
 /** Where the API server says that a Pod only mirrors a file on a node. */
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
@@ -16,9 +19,20 @@ export function isOfTheNode({ metadata }: Pod): boolean {
   return isMirror || owners.some(({ kind }) => kind === 'DaemonSet' || kind === 'Node');
 }
 
-/** Whether a machine is not empty because of this Pod. A Pod that is ending still runs, so it counts. */
-export function keepsMachine(pod: Pod): boolean {
-  return !isTerminal(pod) && !isOfTheNode(pod);
+/** What tells whether a Pod can end where it is. */
+export interface Surroundings {
+  /** A Kraftlet is there, which alone can end its Pods. */
+  readonly hasKraftlet: boolean;
+  readonly clock: Clock;
+}
+
+/**
+ * Whether a machine is not empty because of this Pod. A Pod that is ending still runs, so it counts; but not for ever,
+ * where no Kraftlet is there to end it: with the machine it ends.
+ */
+export function keepsMachine(pod: Pod, { hasKraftlet, clock }: Surroundings): boolean {
+  if (isTerminal(pod) || isOfTheNode(pod)) return false;
+  return hasKraftlet || !isStuck(pod, clock);
 }
 
 /** Asks that the machine stays, whosever Pod it is. */

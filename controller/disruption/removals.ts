@@ -7,7 +7,7 @@ import { seconds, type Duration, type Instant } from '#schemas/time/clock.ts';
 
 import type { Context } from '../context.ts';
 import { patchStatus } from '../status-patch.ts';
-import { isLeaving, type Machine, type Objection } from './candidates.ts';
+import { isLeaving, surroundingsOf, type Machine, type Objection } from './candidates.ts';
 import * as events from './events.ts';
 import type { DisruptionMetrics } from './metrics.ts';
 import { close, isClosed, open } from './node-taint.ts';
@@ -121,10 +121,11 @@ export class Removals {
   }
 
   /** The cache may lag behind the scheduler, so the last word is the API server's. */
-  async #guestOf({ node }: Machine, signal: AbortSignal): Promise<string | undefined> {
+  async #guestOf({ claim, node }: Machine, signal: AbortSignal): Promise<string | undefined> {
     const fieldSelector = `spec.nodeName=${node.metadata.name}`;
     const { items } = await this.#context.client.list(pods, { fieldSelector, signal });
-    const guest = items.find(keepsMachine);
+    const surroundings = surroundingsOf(claim, this.#context);
+    const guest = items.find((pod) => keepsMachine(pod, surroundings));
     return guest && `Pod ${guest.metadata.namespace}/${guest.metadata.name} was just bound to it`;
   }
 

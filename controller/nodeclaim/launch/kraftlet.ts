@@ -3,6 +3,7 @@ import type { Pod } from '#schemas/kubernetes/core.ts';
 import { by, type Caches } from '../../caches.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { KraftletRelease } from '../kraftlet-release.ts';
+import { kraftletRuns } from '../kraftlet-running.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
 import { podTrouble } from './pod-trouble.ts';
 
@@ -25,7 +26,7 @@ export class Kraftlet implements Step {
     const [set] = this.#caches.statefulSets.by(by.claimUid, claimUid);
     const refused = set ? undefined : await this.#install(hand, signal);
     if (refused) return refused;
-    if ((set?.status?.readyReplicas ?? 0) > 0) return done();
+    if (kraftletRuns(this.#caches, claimUid)) return done();
     const trouble = this.#caches.pods.by(by.claimUid, claimUid).map((pod: Pod) => podTrouble(pod));
     const found = trouble.find((one) => one !== undefined);
     if (found) return wait({ ...found, status: 'False', failed: true });

@@ -2,13 +2,14 @@ import type { KubeClient } from '#kube/client/client.ts';
 import { isNotFound } from '#kube/client/errors.ts';
 import type { EventRecorder } from '#kube/runtime/events.ts';
 import { nodeClaims, type NodeClaim } from '#schemas/karpenter/types.ts';
-import type { Pod, StatefulSet } from '#schemas/kubernetes/core.ts';
+import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
 import { minutes } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../../caches.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { KraftletRelease } from '../kraftlet-release.ts';
+import { kraftletRuns } from '../kraftlet-running.ts';
 import { podTrouble } from '../launch/pod-trouble.ts';
 import { isRevisionLost, lostRevision } from '../lost-revision.ts';
 import type { Machines } from '../machines.ts';
@@ -40,8 +41,9 @@ export class KraftletUpkeep implements Step {
   }
 
   async run(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
-    const [set] = this.#parts.caches.statefulSets.by(by.claimUid, hand.identity.claimUid);
-    if (isReady(set)) return done();
+    const { caches } = this.#parts;
+    if (kraftletRuns(caches, hand.identity.claimUid)) return done();
+    const [set] = caches.statefulSets.by(by.claimUid, hand.identity.claimUid);
     if (isRevisionLost(hand)) return wait({ after: often, ...lostRevision(hand), failed: true });
     if (set?.metadata.deletionTimestamp !== undefined) return this.#notReady(hand); // until it is gone
     return (await this.#restore(hand, signal)) ?? this.#notReady(hand);
@@ -85,10 +87,6 @@ export class KraftletUpkeep implements Step {
     const message = `Waiting until the Pod of Kraftlet release ${identity.name} is ready again`;
     return wait({ after: often, reason: 'KraftletNotReady', message });
   }
-}
-
-function isReady(set: StatefulSet | undefined): boolean {
-  return (set?.status?.readyReplicas ?? 0) > 0;
 }
 
 /** `ServiceAccount, StatefulSet`. */
