@@ -9,14 +9,14 @@
  * that two asks for the same claim never undo each other. A crash in between leaves an entry of a claim that exists and
  * asks again, or of one that is gone, which {@link Reservations.rebuild} removes.
  */
-import { once } from 'node:events';
-
 import { defaultBackOff, waitAfter } from '#kube/runtime/back-off.ts';
 import type { Runnable } from '#kube/runtime/reconciler.ts';
 import type { NodeClaim, NodePool } from '#schemas/karpenter/types.ts';
 import type { Live, ResourceList } from '#schemas/kubernetes/meta.ts';
 import type { UnikraftQuotaPolicy } from '#schemas/quotapolicy/types.ts';
+import { minutes } from '#schemas/time/clock.ts';
 
+import { by } from '../caches.ts';
 import type { Context } from '../context.ts';
 import { Ceilings } from '../quotas/ceilings.ts';
 import type { Ask } from './batch.ts';
@@ -26,6 +26,8 @@ import { wholeCluster } from './names.ts';
 import { least, roomIn, type Room } from './room.ts';
 
 export type { Verdict } from './ledger.ts';
+
+const tidyInterval = minutes(1);
 
 /** Claims that have not taken their room yet, with the size that they will ask for at least. */
 export interface Promised {
@@ -61,7 +63,26 @@ export class Reservations implements Runnable {
         await this.#context.clock.sleep(wait, signal).catch(() => {});
       }
     }
-    if (!signal.aborted) await once(signal, 'abort');
+    await this.#keepTidy(signal);
+  }
+
+  /**
+   * A leader that thaws may take room for a claim whose end it has slept through. Nothing is asked of the API server
+   * while every holder is known.
+   */
+  async #keepTidy(signal: AbortSignal): Promise<void> {
+    const { caches, clock, log } = this.#context;
+    while (!signal.aborted) {
+      // oxlint-disable-next-line no-await-in-loop -- one look after the other
+      await clock.sleep(tidyInterval, signal).catch(() => {});
+      const holders = caches.reservations.list().flatMap(({ data = {} }) => Object.keys(data));
+      const isUnknown = holders.some((uid) => caches.nodeClaims.by(by.uid, uid).length === 0);
+      if (signal.aborted || !isUnknown) continue;
+      // oxlint-disable-next-line no-await-in-loop
+      await this.#compare(signal, () => new Map()).catch((error: unknown) => {
+        if (!signal.aborted) log.warn({ err: error }, 'reservations were not compared with claims');
+      });
+    }
   }
 
   /**
@@ -142,6 +163,11 @@ export class Reservations implements Runnable {
    * and a claim is written before its reservation, so a holder that is not listed is gone.
    */
   async rebuild(signal: AbortSignal): Promise<void> {
+    await this.#compare(signal, heldIn);
+  }
+
+  /** @param heldOf  what a ledger gets that lacks it */
+  async #compare(signal: AbortSignal, heldOf: typeof heldIn): Promise<void> {
     const holders = await this.#ledgers.holders(signal);
     const claims = await this.#ledgers.claims(signal);
     const uids = new Set(claims.map(({ metadata }) => metadata.uid));
@@ -150,7 +176,7 @@ export class Reservations implements Runnable {
     scopes.delete('');
     const rebuilds = [...scopes].map(async (scope) => {
       const gone = new Set((holders.get(scope) ?? []).filter((uid) => !uids.has(uid)));
-      await this.#ledgers.ask(scope, { kind: 'rebuild', gone, held: heldIn(scope, claims) });
+      await this.#ledgers.ask(scope, { kind: 'rebuild', gone, held: heldOf(scope, claims) });
     });
     await Promise.all(rebuilds);
   }

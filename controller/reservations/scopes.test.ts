@@ -8,6 +8,7 @@ import { configMaps } from '#schemas/kubernetes/resource.ts';
 import { annotations, group, labels, nodeClassKind } from '#schemas/names.ts';
 import { quotaPolicy } from '#schemas/quotapolicy/samples.ts';
 import { unikraftQuotaPolicies, type UnikraftQuotaPolicySpec } from '#schemas/quotapolicy/types.ts';
+import { minutes } from '#schemas/time/clock.ts';
 
 import { memoryContext } from '../testing/context.ts';
 import { unavailable } from '../testing/refusals.ts';
@@ -136,6 +137,19 @@ describe('a ceiling of all together', () => {
   });
 });
 
+test('claims that will take room soon leave less of it, each counted once', async () => {
+  const [web, batch] = [seedPool('web'), seedPool('batch')];
+  seedPolicy({ total: { cpu: 10, nodes: 5 }, perNodePool: { cpu: 8 } });
+  const reservations = await started();
+  const [holds, comes] = [seedClaim('a', 'web'), seedClaim('b', 'batch')];
+  await reservations.reserve(web, holds, { cpu: '3' });
+  const promised = [holds, comes].map((claim) => ({ claim, resources: { cpu: '4' } }));
+
+  expect(leftOf(reservations.room(web, promised))).toEqual({ cpu: '3', nodes: '3' });
+  expect(leftOf(reservations.room(batch, promised))).toEqual({ cpu: '3', nodes: '3' });
+  expect(leftOf(reservations.room(web))).toEqual({ cpu: '5', nodes: '4' });
+});
+
 describe('between the two ledgers', () => {
   test('who dies leaves nothing that the next does not find: the claim asks again, or is gone', async () => {
     const web = seedPool('web');
@@ -173,6 +187,25 @@ describe('between the two ledgers', () => {
     await world.clock.forward(0);
 
     expect(holders('web')).toEqual([]);
+  });
+
+  test('a leader that thaws takes room for a claim that is gone, and it comes back', async () => {
+    const web = seedPool('web');
+    const [thawed, leads] = [await started(), new Reservations(world.context)];
+    const life = new AbortController();
+    void leads.run(life.signal);
+    const claim = seedClaim('a', 'web');
+    world.client.remove(nodeClaims, { name: 'a' });
+    await thawed.reserve(web, claim, {});
+    expect(holders(wholeCluster)).toHaveLength(1);
+
+    await world.clock.forward(minutes(1));
+
+    expect([holders('web'), holders(wholeCluster)]).toEqual([[], []]);
+    const asked = world.client.calls.length;
+    await world.clock.forward(minutes(10));
+    expect(world.client.calls.length).toBe(asked);
+    life.abort();
   });
 
   test('a ledger of the cluster that is lost is what the claims say', async () => {
