@@ -282,4 +282,9 @@ export const admission = {
     happens: warned,
     fix: "Change the Pod's template.",
   },
+  KPU158: {
+    title: 'The container says no size',
+    happens: warned,
+    fix: 'Set requests of cpu and memory.',
+  },
 } as const satisfies Record<string, Explanation>;

@@ -11,7 +11,19 @@ import { quotas } from './quotas.ts';
  * for workflows and the command line. A code keeps its meaning for ever: one that is no longer given moves to
  * {@link retired} and is not used again, since somebody's alert or search still means the old thing.
  */
-export const codes = { ...admission, ...nodeClass, ...machines, ...quotas, ...disruption } as const;
+export const codes = inOrder({
+  ...admission,
+  ...nodeClass,
+  ...machines,
+  ...quotas,
+  ...disruption,
+});
+
+/** Files are by what they are about, and what is about one thing may be of several chapters. */
+function inOrder<T extends object>(table: T): T {
+  const entries = Object.entries(table).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries) as T;
+}
 
 export type Code = keyof typeof codes;
 

@@ -106,7 +106,13 @@ export function awsClass(
 }
 
 export function container(changes: Partial<Container> & Record<string, unknown> = {}): Container {
-  return { name: 'main', image: 'registry.example.com/app:1', ...changes };
+  const size = { cpu: '1', memory: '128Mi' };
+  return {
+    name: 'main',
+    image: 'registry.example.com/app:1',
+    resources: { requests: size, limits: size },
+    ...changes,
+  };
 }
 
 /** A Pod of a ReplicaSet that is aimed at our nodes as an injected one is. */

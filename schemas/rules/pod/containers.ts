@@ -17,11 +17,16 @@ const inMain = (changes: Record<string, unknown>): ReturnType<typeof pod> =>
 function atMost(resource: 'cpu' | 'memory', most: string): string {
   const within = (list: string): string =>
     `!quantity(string(self.resources.${list}.${resource})).isGreaterThan(quantity('${most}'))`;
-  const says = (list: string): string =>
-    `has(self.resources.${list}) && has(self.resources.${list}.${resource})`;
-  return oneLine(`!has(self.resources) || (${says('limits')} ? ${within('limits')} :
-    !(${says('requests')}) || ${within('requests')})`);
+  return oneLine(`!has(self.resources) || (${says('limits', resource)} ? ${within('limits')} :
+    !(${says('requests', resource)}) || ${within('requests')})`);
 }
+
+function says(list: 'limits' | 'requests', resource: string): string {
+  return `has(self.resources.${list}) && has(self.resources.${list}.${resource})`;
+}
+
+/** What Kraftlet makes of a container that says nothing. */
+const unasked = { cpu: '1 vCPU', memory: '128 MiB' } as const;
 
 function notFarAbove(resource: 'cpu' | 'memory'): string {
   const request = `quantity(string(self.resources.requests.${resource}))`;
@@ -71,6 +76,22 @@ export const containerRules: readonly Rule[] = [
       inInit({ resources: { requests: { cpu: '32001m' } } }),
     ],
   },
+  ...(['cpu', 'memory'] as const).map((resource): Rule => ({
+    ...onPods,
+    name: `container-says-its-${resource}`,
+    code: 'KPU158',
+    path: 'spec.{containers,initContainers}[]',
+    cel: `has(self.resources) && ((${says('requests', resource)}) || (${says('limits', resource)}))`,
+    message: `Without a size the instance takes ${unasked[resource]}, and the scheduler counts nothing for it.`,
+    fix: `Set resources.requests.${resource}.`,
+    docs: 'A Node that looks empty takes such Pods without end, until its platform is at its quota and none of them starts.',
+    accepts: [
+      sized({ requests: { [resource]: '1' } }),
+      sized({ limits: { [resource]: '1' } }),
+      pod(),
+    ],
+    rejects: [inMain({ resources: {} }), sized({ requests: {} }), inInit({ resources: {} })],
+  })),
   ...(['cpu', 'memory'] as const).map((resource): Rule => ({
     ...onPods,
     name: `container-asks-for-the-${resource}-it-uses`,
