@@ -4,7 +4,7 @@ import type { Live, ResourceList } from '#schemas/kubernetes/meta.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 
 import { usedBy, type Bound, type Entry } from '../reservations/ledger.ts';
-import type { Room } from '../reservations/room.ts';
+import { leftAfter, type Room } from '../reservations/room.ts';
 import type { LimitState } from './limit-states.ts';
 
 type LimitsNow = readonly (readonly [Live<NodePool>, LimitState | undefined])[];
@@ -26,8 +26,8 @@ export function limitsNow(
     const pool = inSight.pool as Live<NodePool>;
     const { name } = pool.metadata;
     const states = roomOf(name).map(({ bound, left }) => {
-      const use = planned.filter((entry) => isUnder(bound, entry, name));
-      return stateOf(bound, left, usedBy(use));
+      const coming = planned.filter((entry) => isUnder(bound, entry, name));
+      return stateOf(bound, left, usedBy(coming));
     });
     const resource = refused.get(name);
     const found = states.find((state) => (resource ? state.resource === resource : isSpent(state)));
@@ -66,7 +66,8 @@ function stateOf(
   left: string,
   planned: ResourceList,
 ): LimitState {
-  const rest = Quantity.parse(left).sub(Quantity.parse(planned[resource] ?? '0'));
+  const before = Quantity.parse(amount).sub(Quantity.parse(left));
+  const rest = leftAfter(amount, before, Quantity.parse(planned[resource] ?? '0'));
   const use = Quantity.parse(amount).sub(rest).toString();
   return { resource, limit: amount, use, ...(policy !== undefined && { policy }) };
 }

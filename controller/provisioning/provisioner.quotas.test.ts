@@ -50,12 +50,16 @@ test('pools that share a ceiling never have more together, and what is made in v
   world.seedPool('batch');
   seedPolicy({ total: { cpu: 16 }, perNodePool: { nodes: 5 } });
   const { reservations } = world.start();
-  for (let index = 0; index < 40; index++) world.seedPod(`p${index}`, { cpu: '8' });
+  for (let index = 0; index < 40; index++) {
+    const nodeSelector = { 'karpenter.sh/nodepool': index % 2 === 0 ? 'web' : 'batch' };
+    world.seedPod(`p${index}`, { cpu: '8' }, { spec: { nodeSelector } });
+  }
 
   await world.clock.forward(seconds(40));
 
   const held = alive().filter((claim) => reservations.holds(claim));
   expect(held).toHaveLength(2);
+  for (const { message } of world.notesOf('LimitReached')) expect(message).toContain(', 16 in use');
 });
 
 test('sizes are planned as the ceiling for machines leaves them', async () => {

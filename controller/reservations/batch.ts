@@ -8,6 +8,8 @@ export type Ask =
       readonly uid: string;
       readonly entry: Entry;
     }
+  /** A machine that is there takes what it takes, limits or not; whoever asks later is judged by it. */
+  | { readonly kind: 'hold'; readonly uid: string; readonly entry: Entry }
   | { readonly kind: 'release'; readonly uid: string }
   /** Forget `gone`, remember what `held` lacks an entry for. */
   | { readonly kind: 'rebuild'; readonly gone: ReadonlySet<string>; readonly held: Ledger }
@@ -21,17 +23,21 @@ export interface Outcome {
   readonly verdicts: readonly Verdict[];
 }
 
-/** The asks one after the other, releases first: what leaves makes room for what comes with it. */
+/**
+ * The asks one after the other, releases first: what leaves makes room for what comes with it; and what machines are
+ * found to take before what others ask for.
+ */
 export function settle(ledger: Ledger, asks: readonly Ask[]): Outcome {
   const next = new Map(ledger);
-  for (const ask of asks) leave(next, ask);
+  for (const ask of asks) settleFact(next, ask);
   const verdicts = asks.map((ask) => come(next, ask));
   return { ledger: next, changed: !isSame(ledger, next), verdicts };
 }
 
-function leave(ledger: Map<string, Entry>, ask: Ask): void {
+function settleFact(ledger: Map<string, Entry>, ask: Ask): void {
   if (ask.kind === 'release') ledger.delete(ask.uid);
   if (ask.kind === 'rebuild') ask.gone.forEach((uid) => ledger.delete(uid));
+  if (ask.kind === 'hold') ledger.set(ask.uid, ask.entry);
 }
 
 function come(ledger: Map<string, Entry>, ask: Ask): Verdict {

@@ -77,6 +77,38 @@ describe('room in a pool', () => {
     expect(reservations.used('batch')['cpu']).toBe('2');
   });
 
+  test('is what a machine is found to take, above the limit too; others are judged by it', async () => {
+    const pool = seedPool('batch', { cpu: '8' });
+    const reservations = await started();
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => seedClaim(name));
+    await reservations.reserve(pool, a!, { cpu: '2' });
+
+    await reservations.hold(a!, { cpu: '7' });
+    expect(await reservations.reserve(pool, b!, { cpu: '2' })).toMatchObject({ use: '7' });
+    await reservations.hold(a!, { cpu: '12' });
+    expect(reservations.used('batch')).toEqual({ cpu: '12', nodes: '1' });
+    expect(await reservations.reserve(pool, c!, { cpu: '1' })).toMatchObject({ use: '12' });
+    await reservations.hold(a!, { cpu: '4' });
+    expect(await reservations.reserve(pool, c!, { cpu: '4' })).toEqual({ granted: true });
+
+    const after = new Reservations(world.context);
+    expect(after.used('batch')).toEqual({ cpu: '8', nodes: '2' });
+    await reservations.release('batch', a!.metadata.uid);
+    expect(reservations.used('batch')).toEqual({ cpu: '4', nodes: '1' });
+  });
+
+  test('is not given to one who asks at the moment in which a machine is found to take it', async () => {
+    const pool = seedPool('batch', { cpu: '8' });
+    const reservations = await started();
+    const [a, b] = ['a', 'b'].map((name) => seedClaim(name));
+    await reservations.reserve(pool, a!, { cpu: '2' });
+    const [verdict] = await Promise.all([
+      reservations.reserve(pool, b!, { cpu: '4' }),
+      reservations.hold(a!, { cpu: '6' }),
+    ]);
+    expect(verdict).toMatchObject({ granted: false, use: '6' });
+  });
+
   test('a machine keeps its room when the limit is lowered below it', async () => {
     const pool = seedPool('batch', { cpu: '8' });
     const reservations = await started();

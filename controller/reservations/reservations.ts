@@ -111,6 +111,22 @@ export class Reservations implements Runnable {
     return this.#reserve(wholeCluster, { uid, entry: { ...entry, ...belonging }, bounds });
   }
 
+  /**
+   * Writes down what a claim's machine takes in truth, in its pool and in the cluster: it is there, so no limit is
+   * asked, and whoever asks for room later is judged by it.
+   *
+   * @throws ApiError, ConnectionError
+   */
+  async hold(claim: Live<NodeClaim>, resources: ResourceList): Promise<void> {
+    const { name, uid } = claim.metadata;
+    const pool = poolOfClaim(claim);
+    const ask = { kind: 'hold', uid } as const;
+    if (pool !== undefined)
+      await this.#ledgers.ask(pool, { ...ask, entry: entryOf(name, resources) });
+    const entry = entryOf(name, resources, belongingOf(claim));
+    await this.#ledgers.ask(wholeCluster, { ...ask, entry });
+  }
+
   /** Gives the room back, once the machine is proven gone. Unknown claims are fine. */
   async release(pool: string | undefined, claimUid: string): Promise<void> {
     const ask = { kind: 'release', uid: claimUid } as const;
@@ -141,8 +157,8 @@ export class Reservations implements Runnable {
     const of = this.ceilings.membership(name, pool.spec.template.spec.nodeClassRef.name, pool);
     const inPool = promised.filter(({ claim }) => poolOfClaim(claim) === name);
     return least([
-      ...roomIn(this.ceilings.limitsOf(pool), this.#withPromised(name, inPool)),
-      ...roomIn(this.ceilings.totalsOf(of), this.#withPromised(wholeCluster, promised)),
+      ...roomIn(this.ceilings.limitsOf(pool), ...this.#heldAndPromised(name, inPool)),
+      ...roomIn(this.ceilings.totalsOf(of), ...this.#heldAndPromised(wholeCluster, promised)),
     ]);
   }
 
@@ -212,12 +228,12 @@ export class Reservations implements Runnable {
     });
   }
 
-  #withPromised(scope: string, promised: readonly Promised[]): Entry[] {
+  #heldAndPromised(scope: string, promised: readonly Promised[]): [Entry[], Entry[]] {
     const ledger = this.#ledgers.get(scope);
     const coming = promised.filter(({ claim }) => !ledger.has(claim.metadata.uid));
     return [
-      ...ledger.values(),
-      ...coming.map(({ claim, resources }) =>
+      [...ledger.values()],
+      coming.map(({ claim, resources }) =>
         entryOf(claim.metadata.name, resources, belongingOf(claim)),
       ),
     ];

@@ -6,20 +6,38 @@ import { usedBy, type Bound, type Entry } from './ledger.ts';
 /** What a limit leaves of its resource. */
 export interface Room {
   readonly bound: Bound;
-  /** Canonical quantity; negative above a lowered limit. */
+  /**
+   * Canonical quantity: the limit less what is held or promised; negative only where more is held, since what is promised
+   * beyond the limit will find no room.
+   */
   readonly left: string;
 }
 
-/** What each limit leaves when these entries are held. */
-export function roomIn(bounds: readonly Bound[], entries: readonly Entry[]): Room[] {
-  const used = new Map<Bound['covers'], ResourceList>();
+/** What each limit leaves of its resource. */
+export function roomIn(
+  bounds: readonly Bound[],
+  held: readonly Entry[],
+  promised: readonly Entry[],
+): Room[] {
+  const sums = new Map<Bound['covers'], { held: ResourceList; promised: ResourceList }>();
   return bounds.map((bound) => {
     const { amount, resource, covers } = bound;
-    const use = used.get(covers) ?? usedBy(covers ? entries.filter(covers) : entries);
-    used.set(covers, use); // limits of one policy cover the same machines
-    const left = Quantity.parse(amount).sub(Quantity.parse(use[resource] ?? '0'));
-    return { bound, left: left.toString() };
+    const under = (entries: readonly Entry[]): ResourceList =>
+      usedBy(covers ? entries.filter(covers) : entries);
+    const sum = sums.get(covers) ?? { held: under(held), promised: under(promised) };
+    sums.set(covers, sum); // limits of one policy cover the same machines
+    const use = Quantity.parse(sum.held[resource] ?? '0');
+    const soon = Quantity.parse(sum.promised[resource] ?? '0');
+    return { bound, left: leftAfter(amount, use, soon).toString() };
   });
+}
+
+/** What is left of a limit when some is held and more is to come, which takes no more than there is. */
+export function leftAfter(limit: string, held: Quantity, coming: Quantity): Quantity {
+  const free = Quantity.parse(limit).sub(held);
+  const left = free.sub(coming);
+  if (left.compareTo(Quantity.zero) >= 0) return left;
+  return free.compareTo(Quantity.zero) < 0 ? free : Quantity.zero;
 }
 
 /** For each resource the limit that leaves least, the first of several. */

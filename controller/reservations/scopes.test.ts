@@ -148,6 +148,8 @@ test('claims that will take room soon leave less of it, each counted once', asyn
   expect(leftOf(reservations.room(web, promised))).toEqual({ cpu: '3', nodes: '3' });
   expect(leftOf(reservations.room(batch, promised))).toEqual({ cpu: '3', nodes: '3' });
   expect(leftOf(reservations.room(web))).toEqual({ cpu: '5', nodes: '4' });
+  const tooMany = promised.map(({ claim }) => ({ claim, resources: { cpu: '40' } }));
+  expect(leftOf(reservations.room(batch, tooMany))).toEqual({ cpu: '0', nodes: '3' });
 });
 
 describe('between the two ledgers', () => {
