@@ -1,6 +1,5 @@
 import { capacityOf } from '#schemas/instances/capacity.ts';
 import type { PlatformQuotas } from '#schemas/instances/instance-type.ts';
-import type { ResourceList } from '#schemas/kubernetes/meta.ts';
 import { unikraftNodeClasses, type UnikraftNodeClassStatus } from '#schemas/nodeclass/types.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 
@@ -38,7 +37,7 @@ export class CapacityCheck {
       reason: 'QuotasDiffer',
       message: `The platform allows ${what.join(', ')}; the prediction is corrected (KPU326)`,
     });
-    await this.#count(hand, actual);
+    await this.#reservations.hold(hand.claim, actual);
     await this.#learn(hand, {
       revision: hand.revision.name,
       instanceType: hand.intent?.instanceType ?? '',
@@ -49,12 +48,6 @@ export class CapacityCheck {
     // Last: once the claim says so nothing differs any more, and a failure above would never be made good.
     hand.status.capacity = actual;
     hand.status.allocatable = actual;
-  }
-
-  /** More than the pool has room for is told by its use; the machine is there, so its size stays what it was. */
-  async #count({ identity, claim }: ClaimInHand, actual: ResourceList): Promise<void> {
-    const pool = this.#context.caches.nodePools.get(identity.nodePool ?? '');
-    await this.#reservations.reserve(pool, claim, actual);
   }
 
   /** The list is written whole, so the resourceVersion keeps two claims from losing each other's lesson. */

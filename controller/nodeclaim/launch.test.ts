@@ -8,7 +8,7 @@ import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
 import { seconds } from '#schemas/time/clock.ts';
 
 import { ClaimWorld, noLeaks, revisionName } from '../testing/claim-world.ts';
-import { nodePool } from '../testing/objects.ts';
+import { nodeClaim, nodePool } from '../testing/objects.ts';
 
 let world: ClaimWorld;
 beforeEach(async () => {
@@ -164,6 +164,36 @@ test('what was learned from one machine is what is expected of the next', async 
     expect.stringContaining('NodePool web is at its limit of 20 cpu (16 in use)'),
   ]);
 });
+
+test('a machine that is larger than was thought counts in the limits as large as it is', async () => {
+  world.client.seed(nodePools, nodePool({ limits: { cpu: '8' } }));
+  world.platform.allows = { vcpus: 7 };
+  await world.claim();
+  await world.initialized();
+  world.platform.allows = {};
+  const told = world.notes.length;
+  const { spec } = nodeClaim('web-2');
+  const other = { key: labels.instanceType, operator: 'In' as const, values: ['m8i.xlarge'] };
+  await world.claim({ spec: { ...spec, requirements: [other] } }, 'web-2');
+  await world.gone('web-2');
+  expect(world.notes.slice(told).map(({ message }) => message)).toEqual([
+    expect.stringContaining('NodePool web is at its limit of 8 cpu (7 in use)'),
+  ]);
+  await world.delete();
+  await world.gone();
+  expect(world.leaks()).toEqual(noLeaks);
+});
+
+test.each([7, 100])(
+  'a machine that allows %s vCPUs in place of 2 keeps to no limit itself',
+  async (vcpus) => {
+    world.client.seed(nodePools, nodePool({ limits: { cpu: '4' } }));
+    world.platform.allows = { vcpus };
+    await world.claim();
+    await world.initialized();
+    expect(world.find()?.status?.capacity).toMatchObject({ cpu: String(vcpus) });
+  },
+);
 
 test('a claim made by hand, without pool and finalizer, lives and ends like any other', async () => {
   const { spec } = nodePool();
