@@ -66,6 +66,8 @@ export async function runAdmission(
   const cache = secretCache(parts, metrics);
   const identity = await identityOf(parts, cache, (pair) => listener.serveWith(pair));
   cache.subscribe(onAnyChange(() => identity.wake()));
+  const help = 'Entries of the webhook configurations; 0: nothing is injected or judged here.';
+  metrics.sample('karpenter_unikraft_webhook_hooks', help, {}, () => identity.hooks);
   const manager = new Manager({ clock, log, shutdownTimeout: shutdownDelay + seconds(15) });
   manager.addReady('tls', async () => tlsTrouble(listener, settings, identity));
   manager.addReady('trust', () => identity.trouble);

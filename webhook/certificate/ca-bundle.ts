@@ -40,6 +40,11 @@ export class BundleLost extends Error {
 
 type Look = 'absent' | 'present' | 'written';
 
+interface Seen {
+  readonly look: Look;
+  readonly hooks: number;
+}
+
 export interface Published {
   /**
    * Kinds of configurations that are not there, which is no fault: they may be applied after this process is ready, and
@@ -48,6 +53,8 @@ export interface Published {
   readonly absent: readonly string[];
   /** Kinds of those that lacked the bundle. */
   readonly written: readonly string[];
+  /** Entries of all configurations: none of them, none is ever called. */
+  readonly hooks: number;
 }
 
 /**
@@ -69,30 +76,34 @@ export class CaBundle {
    */
   async publish(ca: string): Promise<Published> {
     const bundle = Buffer.from(ca).toString('base64');
-    const looks = await Promise.all(
+    const seen = await Promise.all(
       configurations.map(async (kind) => this.#publishIn(kind, bundle)),
     );
     const kindsWith = (look: Look): string[] =>
-      configurations.filter((_, index) => looks[index] === look).map(({ kind }) => kind);
-    return { absent: kindsWith('absent'), written: kindsWith('written') };
+      configurations.filter((_, index) => seen[index]?.look === look).map(({ kind }) => kind);
+    const hooks = seen.reduce((sum, one) => sum + one.hooks, 0);
+    return { absent: kindsWith('absent'), written: kindsWith('written'), hooks };
   }
 
   /** The bundles (PEM) that stand in the configurations, whoever wrote them; an entry without one gives an empty text. */
-  async read(): Promise<string[]> {
+  async read(): Promise<{ bundles: string[]; hooks: number }> {
     const found = await Promise.all(configurations.map(async (kind) => this.#get(kind)));
     const hooks = found.flatMap((configuration) => configuration?.webhooks ?? []);
-    return [...new Set(hooks.map(({ clientConfig }) => decoded(clientConfig.caBundle)))];
+    const bundles = hooks.map(({ clientConfig }) => decoded(clientConfig.caBundle));
+    return { bundles: [...new Set(bundles)], hooks: hooks.length };
   }
 
-  async #publishIn(kind: Resource<WebhookConfiguration>, bundle: string): Promise<Look> {
+  async #publishIn(kind: Resource<WebhookConfiguration>, bundle: string): Promise<Seen> {
     const found = await this.#get(kind);
-    if (!found) return 'absent';
-    const body = (found.webhooks ?? []).flatMap((hook, index) => operations(hook, index, bundle));
-    if (body.length === 0) return 'present';
+    if (!found) return { look: 'absent', hooks: 0 };
+    const { webhooks = [] } = found;
+    const body = webhooks.flatMap((hook, index) => operations(hook, index, bundle));
+    if (body.length === 0) return { look: 'present', hooks: webhooks.length };
     const patch = { type: 'json', body } as const;
     const written = await orNothing(this.#client.patch(kind, { name }, patch, { fieldManager }));
-    if (written) check(kind, written, bundle);
-    return written ? 'written' : 'absent';
+    if (!written) return { look: 'absent', hooks: 0 };
+    check(kind, written, bundle);
+    return { look: 'written', hooks: webhooks.length };
   }
 
   async #get(kind: Resource<WebhookConfiguration>): Promise<WebhookConfiguration | undefined> {

@@ -35,6 +35,7 @@ export class GivenCertificate implements Identity {
   #live: readonly string[] = [];
   #trouble: string | undefined;
   #told: string | undefined;
+  #hooks = 0;
 
   constructor(parts: GivenCertificateParts) {
     this.#parts = parts;
@@ -48,6 +49,10 @@ export class GivenCertificate implements Identity {
 
   get live(): readonly string[] {
     return this.#live;
+  }
+
+  get hooks(): number {
+    return this.#hooks;
   }
 
   /** Looks again at once: the Secret has changed. */
@@ -91,7 +96,9 @@ export class GivenCertificate implements Identity {
   /** @returns why they cannot be read; those read before are taken to be there still */
   async #readBundles(): Promise<string | undefined> {
     try {
-      this.#live = await this.#parts.bundle.read();
+      const { bundles, hooks } = await this.#parts.bundle.read();
+      this.#live = bundles;
+      this.#hooks = hooks;
       return undefined;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);

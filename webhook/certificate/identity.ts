@@ -6,6 +6,8 @@ export interface Identity extends Runnable {
   readonly trouble: string | undefined;
   /** The bundles (PEM) in the live configurations: each has to lead to what is served. */
   readonly live: readonly string[];
+  /** Entries of the live configurations; 0: the API server calls nobody. */
+  readonly hooks: number;
   /** Looks at once whether the Secret has changed. */
   wake(): void;
 }

@@ -56,6 +56,7 @@ describe('the bundle', () => {
     await trust.look();
 
     expect(trust.trouble).toBeUndefined();
+    expect(trust.hooks).toBe(3);
     expect(world.trusted()).toEqual(certificatesIn(leaf.issuer));
     expect(trust.live).toEqual(world.bundles().slice(0, 1));
     const patches = world.asked.filter(({ method }) => method === 'PATCH');

@@ -49,6 +49,7 @@ export class Trust implements Identity {
   #live: readonly string[] = [];
   #trouble: string | undefined = 'the CA is not published yet';
   #told: string | undefined;
+  #hooks = 0;
 
   constructor(parts: TrustParts) {
     this.#parts = parts;
@@ -61,6 +62,10 @@ export class Trust implements Identity {
 
   get live(): readonly string[] {
     return this.#live;
+  }
+
+  get hooks(): number {
+    return this.#hooks;
   }
 
   /** Looks again at once: the Secret has changed. */
@@ -95,7 +100,8 @@ export class Trust implements Identity {
     const ring = await keeper.current(leaf.issuer);
     await this.#follow(ring); // first: what is served must not end because configurations cannot be written
     const ca = bundleOf(ring);
-    const { absent, written } = await bundle.publish(ca);
+    const { absent, written, hooks } = await bundle.publish(ca);
+    this.#hooks = hooks;
     if (written.length > 0) log.info({ written }, 'published the CA');
     this.#live = [ca];
     this.#see(ca);
