@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 
 import { fault } from '#sandbox/cloud/wire/faults.ts';
 import { nodePools, type NodeClaim } from '#schemas/karpenter/types.ts';
-import { pods } from '#schemas/kubernetes/resource.ts';
-import { labels } from '#schemas/names.ts';
+import { nodes, pods } from '#schemas/kubernetes/resource.ts';
+import { labels, taints } from '#schemas/names.ts';
 import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
 import { minutes } from '#schemas/time/clock.ts';
 import { chart, nodeClass, nodePool, optedInPod, standaloneClaim } from '#test/world/objects.ts';
@@ -50,6 +50,16 @@ test('a limit that is no number stops its own pool and no other', async () => {
   await world.expectApplied(nodePool({ name: 'endless', limits: { cpu: '10' } }));
   await world.expectScheduled('for-endless');
   expect(pod?.metadata.name).toBe('for-endless');
+});
+
+test('a pool that names the vendor’s taint as its own has Nodes like any other', async () => {
+  await world.expectApplied(
+    nodePool({ name: 'tainted', template: { taints: [taints.kraftlet] } }),
+    optedInPod('for-tainted', { cpu: '1' }, only('tainted')),
+  );
+  const { spec } = await world.expectScheduled('for-tainted');
+  const node = await world.client.get(nodes, { name: spec?.nodeName ?? '' });
+  expect(node.spec?.taints).toEqual([taints.kraftlet]);
 });
 
 test('a claim made by hand with a quantity that is none ends unlaunched', async () => {
@@ -117,7 +127,7 @@ test('a Kraftlet image that does not exist is told, and the corrected class is u
 });
 
 test('after all that nothing is left behind', async () => {
-  const names = ['for-sound', 'for-endless', 'for-imageless', 'for-spot'];
+  const names = ['for-sound', 'for-endless', 'for-imageless', 'for-spot', 'for-tainted'];
   await Promise.all(
     names.map(async (name) => world.client.delete(pods, { namespace: 'default', name })),
   );
