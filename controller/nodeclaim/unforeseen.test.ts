@@ -105,13 +105,18 @@ const writes =
 
 const errors: [string, Error][] = [
   ['RequestEntityTooLarge', refusal(413, 'RequestEntityTooLarge', 'limit is 3145728')],
+  ['Invalid', invalid('spec', 'no')],
   ['ServiceUnavailable', unavailable()],
   ['APIServerUnavailable', new ConnectionError(call, new Error('reset'))],
   ['InternalError', new TypeError('x is undefined')],
 ];
 
 describe.each(launches)('while %s fails', (condition, missed, before, failWith) => {
-  test.each(errors)('for %s, the pass says so and its deadline holds', async (reason, error) => {
+  // A release that is refused as invalid was foreseen: KPU328.
+  const open = errors.filter(
+    ([reason]) => condition !== 'KraftletInstalled' || reason !== 'Invalid',
+  );
+  test.each(open)('for %s, the pass says so and its deadline holds', async (reason, error) => {
     failWith(error);
     const thrown = await endure(seconds(60), () => said(condition)?.reason === reason);
     expect(said(condition)).toMatchObject({ status: 'Unknown', reason });
