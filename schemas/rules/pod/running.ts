@@ -79,7 +79,11 @@ export const runningRules: readonly Rule[] = [
     docs: 'Kraftlet has no exec, no attach and no change in place.',
     before: pod(),
     accepts: [pod({ ephemeralContainers: [] })],
-    rejects: [pod({ ephemeralContainers: [container({ name: 'debugger' })] })],
+    rejects: [
+      pod({
+        ephemeralContainers: [{ name: 'debugger', image: 'registry.example.com/debugger:1' }],
+      }),
+    ],
   },
   {
     ...onPods,
