@@ -6,6 +6,7 @@ import { isNotFound } from '#kube/client/errors.ts';
 import { isLive } from '#sandbox/cloud/ec2/instance.ts';
 import { unheard } from '#sandbox/cloud/wire/faults.ts';
 import { readUserData } from '#sandbox/machine/user-data.ts';
+import { render } from '#sandbox/manifests/render.ts';
 import type { LocalProcess } from '#sandbox/processes/local-process.ts';
 import { nodeClaims, nodePools, type NodeClaim, type NodePool } from '#schemas/karpenter/types.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
@@ -304,6 +305,27 @@ describe('what one machine may offer', () => {
     minutes(3),
   );
 });
+
+test(
+  'an installation without the CRD works, and goes by policies once it has it',
+  async () => {
+    const crds = await render(inject('tools').kubectl, 'kustomize/crd');
+    const crd = crds.filter(({ metadata }) => metadata.name.startsWith('unikraftquotapolicies'));
+    await world.expectDeleted(...crd);
+    await start();
+    await world.expectApplied(teamPool('web'), optedInPod('first', { cpu: String(perMachine) }));
+    await world.expectScheduled('first');
+
+    await world.expectApplied(...crd);
+    await policy({ enforcement: 'Cap', ceilings: { total: { nodes: 1 } } });
+    await world.eventually('the policy is seen', async () => (await statusOf())?.total, minutes(1));
+    await world.expectApplied(optedInPod('second', { cpu: String(perMachine) }));
+
+    await world.expectConditionOf(nodePools, 'web', 'LimitReached', { status: 'True' });
+    expect(alive()).toHaveLength(1);
+  },
+  minutes(3),
+);
 
 const hasNode = ({ status }: Live<NodeClaim>): boolean => status?.nodeName !== undefined;
 
