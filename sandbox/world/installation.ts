@@ -44,11 +44,13 @@ export async function applySample(
   folder: string,
   change: Change = (manifest) => manifest,
 ): Promise<void> {
+  await applyAll(client, (await readSample(tools, folder)).map(change));
+}
+
+/** The objects of such a folder, changed only where this computer is no cluster. */
+export async function readSample(tools: Tools, folder: string): Promise<Manifest[]> {
   const manifests = await render(tools.kubectl, `${root}/kustomize/samples/aws/${folder}`);
-  await applyAll(
-    client,
-    manifests.map((manifest) => change(onThisComputer(manifest))),
-  );
+  return manifests.map(onThisComputer);
 }
 
 /**
