@@ -31,12 +31,6 @@ export class CapacityCheck {
     const differing = Object.keys(actual).filter((name) => !same(actual[name], predicted[name]));
     if (differing.length === 0) return;
     const what = differing.map((name) => `${name} ${actual[name]} instead of ${predicted[name]}`);
-    this.#context.recorder.record({
-      object: hand.claim,
-      type: 'Warning',
-      reason: 'QuotasDiffer',
-      message: `The platform allows ${what.join(', ')}; the prediction is corrected (KPU326)`,
-    });
     await this.#reservations.hold(hand.claim, actual);
     await this.#learn(hand, {
       revision: hand.revision.name,
@@ -44,6 +38,12 @@ export class CapacityCheck {
       vcpus: quotas.vcpus,
       memoryMiB: quotas.memoryMiB,
       instances: quotas.instances,
+    });
+    this.#context.recorder.record({
+      object: hand.claim,
+      type: 'Warning',
+      reason: 'QuotasDiffer',
+      message: `The platform allows ${what.join(', ')}; the prediction is corrected (KPU326)`,
     });
     // Last: once the claim says so nothing differs any more, and a failure above would never be made good.
     hand.status.capacity = actual;
