@@ -139,6 +139,9 @@ describe('with nobody to answer, where the rules are what nothing gets past', ()
     ] as const;
     await plane.admin.patch(validatingWebhookConfigurations, { name }, { type: 'json', body });
     await replica.stop();
+  });
+
+  test('a change of ours is refused', async () => {
     await vi.waitFor(async () => {
       await expect(merge('ours', { spec: { weight: 3 } })).rejects.toThrow(
         /failed calling webhook/,
@@ -158,20 +161,29 @@ describe('with nobody to answer, where the rules are what nothing gets past', ()
 
   test('a replica comes back by itself: nothing that it needs goes through it', async () => {
     replica = await webhook.startReplica();
-    await vi.waitFor(async () => merge('ours', { spec: { weight: 4 } }), within);
+    const change = async () => merge('ours', { spec: { weight: 4 } });
+    await vi.waitFor(
+      async () => expect(await change()).toMatchObject({ spec: { weight: 4 } }),
+      within,
+    );
     await replica.stop();
   });
 
   test('deleting the configurations is the way out', async () => {
     await plane.admin.delete(mutatingWebhookConfigurations, { name });
     await plane.admin.delete(validatingWebhookConfigurations, { name });
-    await vi.waitFor(async () => merge('ours', { spec: { weight: 5 } }), within);
+    const change = async () => merge('ours', { spec: { weight: 5 } });
+    await vi.waitFor(
+      async () => expect(await change()).toMatchObject({ spec: { weight: 5 } }),
+      within,
+    );
   });
 
   test('and the way back is to apply them again', async () => {
     replica = await webhook.startReplica();
     await webhook.apply(tools);
     await injects();
+    expect(await replica.ready()).toMatch(/\nok\n$/);
   });
 
   test('the namespace goes away with nobody left to answer', async () => {
