@@ -27,7 +27,7 @@ function importsOf(file: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-test('a decision reaches nothing: no client, no file, no process, no network', () => {
+test('A10: a decision reaches nothing: no client, no file, no process, no network', () => {
   const needed = [...importsOf(resolve(root, 'webhook/hooks.ts'))];
   const files = needed.filter((one) => one.startsWith(root)).map((one) => relative(root, one));
   const packages = needed.filter((one) => !one.startsWith('/'));
@@ -35,7 +35,7 @@ test('a decision reaches nothing: no client, no file, no process, no network', (
   expect(packages.toSorted()).toEqual(['@marcbachmann/cel-js', 'node:util']);
 });
 
-test('no pattern is made of what a user wrote', () => {
+test('A13: no pattern is made of what a user wrote', () => {
   const files = [...importsOf(resolve(root, 'webhook/hooks.ts'))].filter((one) =>
     one.startsWith(root),
   );
@@ -52,18 +52,18 @@ describe.each(all)('%s', (_, { decide }) => {
     oldObject: operation === 'CREATE' || operation === 'CONNECT' ? null : spot,
   });
 
-  test.each(['DELETE', 'CONNECT'] as const)('lets %s pass, without a patch', (operation) => {
+  test.each(['DELETE', 'CONNECT'] as const)('B8: lets %s pass, without a patch', (operation) => {
     expect(decide(request(operation))).toEqual({ allowed: true });
   });
 
-  test('never stumbles over an operation', () => {
+  test('B22: never stumbles over an operation', () => {
     for (const operation of ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const) {
       expect(typeof decide(request(operation)).allowed).toBe('boolean');
     }
   });
 });
 
-describe('a pool that cannot work is refused', () => {
+describe('A7, A8, A9: a pool that cannot work is refused', () => {
   const validate = hooks({ excludedNamespaces: [] })['/validate']?.decide;
   const spot = pool([capacityType('In', 'spot')]);
   const asked = (metadata: object, oldObject: object | null = null) =>
@@ -93,7 +93,7 @@ describe('a pool that cannot work is refused', () => {
     expect(asked({}, { kind: 'NodePool' })).toMatchObject({ allowed: false });
   });
 
-  test('but not for an update that leaves its spec as it is', () => {
+  test('B6: but not for an update that leaves its spec as it is', () => {
     expect(asked({ finalizers: [] }, spot)).toEqual({ allowed: true });
   });
 });

@@ -9,7 +9,7 @@ import { admissionServer } from './server.ts';
 import { fuzz } from './testing/fuzz.ts';
 import { Served } from './testing/served.ts';
 
-test('whatever bytes come, each answer is a refusal of the caller or a review, and the server lives', async () => {
+test('A2, A11: whatever bytes come, each answer is a refusal of the caller or a review, and the server lives', async () => {
   const clock = new SystemClock();
   const metrics = new Metrics();
   const usual = hooks({ excludedNamespaces: [] });

@@ -91,7 +91,7 @@ const sometimesAsking = fc.tuple(pod, fc.boolean()).map(([object, asks]) => {
   return object;
 });
 
-test('the patch always applies, adds the two and nothing else, and a second call has nothing to add', () => {
+test('A15, B1, B2, B3: the patch always applies, adds the two and nothing else, and a second call has nothing to add', () => {
   const patched = { count: 0 };
   fc.assert(
     fc.property(sometimesAsking, (before) => {

@@ -52,7 +52,7 @@ describe('a Pod that opts in gets what it lacks', () => {
     ['absent', undefined, '/spec/tolerations', undefined, '/spec/nodeSelector'],
     ['null', null, '/spec/tolerations', null, '/spec/nodeSelector'],
     ['empty', [], '/spec/tolerations/-', {}, selectorPath],
-  ])('where it is %s', (_, tolerations, tolerationsAt, nodeSelector, selectorAt) => {
+  ])('B1: where it is %s', (_, tolerations, tolerationsAt, nodeSelector, selectorAt) => {
     const patch = patchOf(decide({ tolerations, nodeSelector }, askFor('true')));
     expect(patch).toMatchObject([{ path: selectorAt }, { path: tolerationsAt }]);
   });
@@ -72,7 +72,7 @@ describe('a Pod that opts in gets what it lacks', () => {
     ['of all its values', { key: toleration.key, operator: 'Exists' }],
     ['of everything', { operator: 'Exists' }],
     ['of everything that keeps Pods off', { operator: 'Exists', effect: 'NoSchedule', key: '' }],
-  ])('no toleration when one covers the taint: %s', (_, present) => {
+  ])('B9: no toleration when one covers the taint: %s', (_, present) => {
     const spec = { tolerations: [present], nodeSelector: selector };
     expect(patchOf(decide(spec, askFor('true')))).toBeUndefined();
   });
@@ -114,7 +114,7 @@ describe('a Pod in a namespace that opts in', () => {
   });
 });
 
-test('a Pod of a namespace that is left alone stays as it is, by the namespace of the request', () => {
+test('B5: a Pod of a namespace that is left alone stays as it is, by the namespace of the request', () => {
   const excluded = new Set(['kube-system']);
   const pod = { metadata: { ...askFor('true'), namespace: 'team' }, spec: {} };
   const there = creationOf(pod, { namespace: 'kube-system' });
@@ -154,7 +154,7 @@ describe('a Pod that does not opt in is left as it is', () => {
   });
 });
 
-describe('a Pod that opts in and cannot go there is admitted with the reason', () => {
+describe('B11, B12, B13: a Pod that opts in and cannot go there is admitted with the reason', () => {
   test.each<[string, Loose, Loose]>([
     ['mirror', {}, { annotations: { 'kubernetes.io/config.mirror': 'x' } }],
     ['DaemonSet', {}, { ownerReferences: [{ kind: 'DaemonSet', name: 'agent' }] }],

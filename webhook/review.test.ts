@@ -36,17 +36,17 @@ describe('a body', () => {
     expect(() => requestOf(body)).toThrow(Refusal);
   });
 
-  test('with a key twice is read as the API server reads it: the last one counts', () => {
+  test('A14: with a key twice is read as the API server reads it: the last one counts', () => {
     const twice = bytes(review).toString().replace('"uid":"u-1"', '"uid":"u-0","uid":"u-1"');
     expect(requestOf(Buffer.from(twice)).uid).toBe('u-1');
   });
 
-  test('is read by the exact case of its names', () => {
+  test('A14: is read by the exact case of its names', () => {
     const shouting = bytes(review).toString().replace('"uid"', '"UID"');
     expect(() => requestOf(Buffer.from(shouting))).toThrow(/needs uid/);
   });
 
-  test('reaches no prototype by the names in it', () => {
+  test('A15: reaches no prototype by the names in it', () => {
     const text = bytes({ ...review, request: { ...request, object: 0 } })
       .toString()
       .replace(

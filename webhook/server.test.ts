@@ -102,7 +102,7 @@ describe('a review is answered over TLS', () => {
     }
   });
 
-  test('with two objects of 3 MiB, as an update of a large one has', async () => {
+  test('B15: with two objects of 3 MiB, as an update of a large one has', async () => {
     await using here = await world();
     const large = { ...pool([]), data: 'x'.repeat(3 * 1024 * 1024) };
     const body = reviewOf('NodePool', large, { operation: 'UPDATE', oldObject: large });
@@ -120,7 +120,7 @@ describe('a review is answered over TLS', () => {
   });
 });
 
-describe('what cannot be answered is refused, and the server lives on', () => {
+describe('A2, A11: what cannot be answered is refused, and the server lives on', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   const review = JSON.stringify(reviewOf('Pod', pod));
 
@@ -209,7 +209,7 @@ describe('what cannot be answered is refused, and the server lives on', () => {
   });
 });
 
-test('a mistake of ours is no fault of the caller: 500 with the uid, and the cause in the log alone', async () => {
+test('A5: a mistake of ours is no fault of the caller: 500 with the uid, and the cause in the log alone', async () => {
   const mistaken: Decide = () => {
     throw new TypeError('cannot read hunter2');
   };
@@ -221,7 +221,7 @@ test('a mistake of ours is no fault of the caller: 500 with the uid, and the cau
 });
 
 describe('what is logged', () => {
-  test('of a Pod that was patched: who and where, with the trace it belongs to, and no object', async () => {
+  test('B4: of a Pod that was patched: who and where, with the trace it belongs to, and no object', async () => {
     await using here = await world();
     const traceparent = `00-${'4bf92f3577b34da6'.repeat(2)}-00f067aa0ba902b7-01`;
     const nameless = { ...pod, metadata: { ...pod.metadata, generateName: 'web-' } };

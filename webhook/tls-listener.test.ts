@@ -147,7 +147,7 @@ describe('another certificate', () => {
   });
 });
 
-describe('callers who have to show a certificate', () => {
+describe('A1: callers who have to show a certificate', () => {
   /** By the alert of TLS, or by the end of the connection, whichever comes first. */
   const refused = /certificate|hang up|ECONNRESET|EPIPE|alert/;
   const clock = new SystemClock();

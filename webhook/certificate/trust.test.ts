@@ -47,7 +47,7 @@ describe('the authority', () => {
 });
 
 describe('the bundle', () => {
-  test('is written into every hook by its name, as our own manager, and no more once it is there', async () => {
+  test('A12: is written into every hook by its name, as our own manager, and no more once it is there', async () => {
     await using world = await World.open();
     const { trust, leaf } = await world.replica();
     expect(trust.trouble).toBe('the CA is not published yet');

@@ -54,7 +54,7 @@ const all = [...mutating, ...validating];
 const withoutSpaces = (text: string): string => text.replaceAll(/\s+/g, '');
 
 describe.each(all.map((hook) => [hook.name, hook] as const))('%s', (_, hook) => {
-  test('calls a path that there is, without side effects, in the one version that there is', () => {
+  test('B14, B16: calls a path that there is, without side effects, in the one version that there is', () => {
     expect(Object.keys(hooks({ excludedNamespaces: [] }))).toContain(
       hook.clientConfig.service.path,
     );
@@ -72,7 +72,7 @@ describe.each(all.map((hook) => [hook.name, hook] as const))('%s', (_, hook) => 
     expect(hook.clientConfig.caBundle).toBeUndefined();
   });
 
-  test('names what it is for, and never what locks, events and reviews are made of', () => {
+  test('A6, B17: names what it is for, and never what locks, events and reviews are made of', () => {
     const resources = hook.rules.flatMap((rule) => rule.resources);
     const judged = ['nodepools', 'nodeclaims', 'unikraftnodeclasses'];
     const ofPods = ['pods', 'pods/ephemeralcontainers', 'pods/resize'];
@@ -99,7 +99,7 @@ describe.each(all.map((hook) => [hook.name, hook] as const))('%s', (_, hook) => 
   });
 });
 
-test('Pods are changed only when they are made, and only they', () => {
+test('B10: Pods are changed only when they are made, and only they', () => {
   for (const { rules } of mutating) {
     expect(rules.map(({ operations, resources }) => ({ operations, resources }))).toEqual([
       { operations: ['CREATE'], resources: ['pods'] },
@@ -157,7 +157,7 @@ describe('the Deployment', () => {
     });
   });
 
-  test('is reached and reaches only what the NetworkPolicy lets', () => {
+  test('A1, A10: is reached and reaches only what the NetworkPolicy lets', () => {
     const policy = find<{
       spec: {
         podSelector: { matchLabels: object };

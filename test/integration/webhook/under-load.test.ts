@@ -86,7 +86,7 @@ async function apiServerSaid(what: RegExp): Promise<string[]> {
   return texts.flatMap((text) => text.split('\n')).filter((line) => what.test(line));
 }
 
-test('each of three replicas is replaced in turn, and no call fails', async () => {
+test('B20: each of three replicas is replaced in turn, and no call fails', async () => {
   await startThree();
   const { sent, failures } = await duringLoad(async () => {
     for (const old of replicas.splice(0)) {

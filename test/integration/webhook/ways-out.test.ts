@@ -59,7 +59,7 @@ async function merge(poolName: string, body: object): Promise<unknown> {
 
 const toSpot = { spec: { template: { spec: { requirements: [capacityType('In', 'spot')] } } } };
 
-describe('a pool that is being deleted', () => {
+describe('A4, B7: a pool that is being deleted', () => {
   test('cannot become what is refused, and can still be let go', async () => {
     const held = poolOf('held', 'on-demand');
     await plane.admin.create(nodePools, {
@@ -75,7 +75,7 @@ describe('a pool that is being deleted', () => {
 });
 
 describe('a Pod that was injected', () => {
-  test('is labelled, annotated and given a debugger without being changed again', async () => {
+  test('B10: is labelled, annotated and given a debugger without being changed again', async () => {
     const made = await plane.admin.create(
       pods,
       podWith({ name: 'made', labels: { [inject_]: 'true' } }),
@@ -92,7 +92,7 @@ describe('a Pod that was injected', () => {
     expect(await replica.reviews('/mutate/pods')).toBe(before);
   });
 
-  test('and one that was not is not injected by a label that comes with its status', async () => {
+  test('A6: and one that was not is not injected by a label that comes with its status', async () => {
     const key = { namespace: 'default', name: 'plain' };
     await plane.admin.create(pods, podWith({ name: 'plain' }));
     const body = { metadata: { labels: { [inject_]: 'true' } } };
@@ -102,7 +102,7 @@ describe('a Pod that was injected', () => {
   });
 });
 
-test('another webhook before and after ours that does the same changes nothing more', async () => {
+test('B23: another webhook before and after ours that does the same changes nothing more', async () => {
   const ours = await plane.admin.get(mutatingWebhookConfigurations, { name });
   const { webhooks = [] } = ours;
   const copy = (of: string): WebhookConfiguration => ({ metadata: { name: of }, webhooks });
@@ -149,7 +149,7 @@ describe('with nobody to answer, where the rules are what nothing gets past', ()
     }, within);
   });
 
-  test('pools of others, notes on ours, Pods, and deletions pass', async () => {
+  test('B18: pools of others, notes on ours, Pods, and deletions pass', async () => {
     await plane.admin.create(nodePools, elsewhere());
     await merge('ours', {
       metadata: { annotations: { note: 'x' }, finalizers: ['example.com/hold'] },
@@ -159,7 +159,7 @@ describe('with nobody to answer, where the rules are what nothing gets past', ()
     await plane.admin.delete(nodePools, { name: 'theirs' });
   });
 
-  test('a replica comes back by itself: nothing that it needs goes through it', async () => {
+  test('B18: a replica comes back by itself: nothing that it needs goes through it', async () => {
     replica = await webhook.startReplica();
     const change = async () => merge('ours', { spec: { weight: 4 } });
     await vi.waitFor(
@@ -169,7 +169,7 @@ describe('with nobody to answer, where the rules are what nothing gets past', ()
     await replica.stop();
   });
 
-  test('deleting the configurations is the way out', async () => {
+  test('B19: deleting the configurations is the way out', async () => {
     await plane.admin.delete(mutatingWebhookConfigurations, { name });
     await plane.admin.delete(validatingWebhookConfigurations, { name });
     const change = async () => merge('ours', { spec: { weight: 5 } });
@@ -186,7 +186,7 @@ describe('with nobody to answer, where the rules are what nothing gets past', ()
     expect(await replica.ready()).toMatch(/\nok\n$/);
   });
 
-  test('the namespace goes away with nobody left to answer', async () => {
+  test('B19: the namespace goes away with nobody left to answer', async () => {
     await replica.stop();
     await plane.admin.delete(mutatingWebhookConfigurations, { name });
     await plane.admin.delete(validatingWebhookConfigurations, { name });
