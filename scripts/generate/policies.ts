@@ -165,11 +165,21 @@ function isOnSubresources({ resources }: Scope): boolean {
 /** One validation for each name of a path's alternatives, since each says its own place. */
 function validationsOf(rule: Rule, scope: Scope): object[] {
   return alternativesOf(rule.path).map((path) => ({
-    expression: [...exceptions(rule, scope), onObject({ path, cel: rule.cel })].join(' || '),
+    expression: [...exceptions(rule, scope), onObject({ path, cel: rule.cel }, untyped)].join(
+      ' || ',
+    ),
     message: told({ ...rule, path }),
     ...(path.endsWith('[]') && { messageExpression: toldWithIndex({ ...rule, path }) }),
     ...(rule.severity === 'deny' && { reason: 'Invalid' }),
   }));
+}
+
+/**
+ * Kubernetes checks policies against what it knows of each kind's fields, and knows too little (of containers it has no
+ * `resources.limits`): its complaints, in the policy's status, would be about nothing.
+ */
+function untyped(value: string): string {
+  return `dyn(${value})`;
 }
 
 /** When a rule is not asked, although its policy is. */
@@ -197,7 +207,7 @@ function told(rule: Pick<Rule, 'code' | 'path' | 'message' | 'fix' | 'severity'>
 function toldWithIndex(rule: Rule): string {
   const list = rule.path.slice(0, -'[]'.length);
   const [before = '', after = ''] = told({ ...rule, path: `${list}[#]` }).split('#');
-  const index = `string(object.${list}.map(self, ${rule.cel}).indexOf(false))`;
+  const index = `string(${untyped(`object.${list}`)}.map(self, ${rule.cel}).indexOf(false))`;
   return `${quoted(before)} + ${index} + ${quoted(after)}`;
 }
 

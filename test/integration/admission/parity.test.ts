@@ -4,6 +4,8 @@ import { ControlPlane } from '#sandbox/control-plane/control-plane.ts';
 import { applyAll } from '#sandbox/manifests/apply.ts';
 import { readManifests, render } from '#sandbox/manifests/render.ts';
 import { Run } from '#sandbox/processes/run.ts';
+import type { KubeObject } from '#schemas/kubernetes/meta.ts';
+import { resource } from '#schemas/kubernetes/resource.ts';
 import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
 import { corpus, type Case } from '#schemas/rules/corpus.ts';
 import { rules } from '#schemas/rules/table.ts';
@@ -82,6 +84,17 @@ async function allInForce(): Promise<void> {
     }
   }
 }
+
+interface Policy extends KubeObject {
+  status?: { observedGeneration?: number; typeChecking?: { expressionWarnings?: object[] } };
+}
+
+const validatingAdmissionPolicies = resource<Policy>(
+  'admissionregistration.k8s.io/v1',
+  'ValidatingAdmissionPolicy',
+  'validatingadmissionpolicies',
+  'Cluster',
+);
 
 interface Disagreement {
   readonly name: string;
@@ -167,4 +180,14 @@ test('no policy stumbled over any of it', async () => {
   const fine = /error_type="(no_error|invalid_error)"/;
   expect(checks.filter((line) => !fine.test(line))).toEqual([]);
   expect(about('apiserver_admission_match_condition_evaluation_errors_total')).toEqual([]);
+});
+
+test('the API server finds nothing odd in the expressions', async () => {
+  const found = await vi.waitFor(async () => {
+    const { items } = await plane.admin.list(validatingAdmissionPolicies);
+    expect(items.filter(({ status }) => !status?.observedGeneration)).toEqual([]);
+    return items;
+  });
+  expect(found.length).toBeGreaterThan(5);
+  expect(found.flatMap(({ status }) => status?.typeChecking?.expressionWarnings ?? [])).toEqual([]);
 });
