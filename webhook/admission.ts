@@ -21,7 +21,9 @@ import { RingKeeper } from './certificate/ring-keeper.ts';
 import { usualLifetimes, type Lifetimes } from './certificate/ring.ts';
 import { Trust } from './certificate/trust.ts';
 import { ClientCa, onlyFrom } from './clients.ts';
+import { eventLoopDelay, Gate } from './gate.ts';
 import { hooks } from './hooks.ts';
+import { showProcess } from './process-metrics.ts';
 import { admissionServer } from './server.ts';
 import type { Settings } from './settings.ts';
 import { TlsListener } from './tls-listener.ts';
@@ -51,10 +53,12 @@ export async function runAdmission(
 ): Promise<void> {
   const { clock, log, settings } = parts;
   const metrics = new Metrics();
-  metrics.collectProcess();
+  const delay = eventLoopDelay();
+  showProcess(metrics, delay);
   const { host, port, metricsPort, healthPort, shutdownDelay, clientCaFile } = settings;
   const clientCa = clientCaFile === '' ? undefined : await readFile(clientCaFile, 'utf8');
-  const app = admissionServer({ log, metrics, clock, hooks: hooks(settings) });
+  const gate = new Gate(delay);
+  const app = admissionServer({ log, metrics, clock, gate, hooks: hooks(settings) });
   const listener = new TlsListener({
     app: clientCa === undefined ? app : onlyFrom(settings.clientNames, app),
     clientCa,
