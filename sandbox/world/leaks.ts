@@ -1,12 +1,6 @@
 import { reservationsLabel } from '#controller/reservations/names.ts';
 import type { KubeClient } from '#kube/client/client.ts';
-import {
-  configMaps,
-  nodes,
-  pods,
-  secrets,
-  statefulSets,
-} from '#schemas/kubernetes/resource.ts';
+import { configMaps, nodes, pods, secrets, statefulSets } from '#schemas/kubernetes/resource.ts';
 import { finalizers, labels } from '#schemas/names.ts';
 
 import type { World } from './world.ts';
