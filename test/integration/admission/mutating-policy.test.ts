@@ -188,11 +188,6 @@ describe('the policy', () => {
     );
     expect(answer.spec?.nodeSelector).toEqual(selector);
     expect(answer.spec?.tolerations?.filter(({ key }) => key === ukc.key)).toHaveLength(1);
-
-    // Only those are asked again that were asked before, of policies as of webhooks: another's wish comes too late.
-    const late = await tried(podWith({ labels: { late: 'true' } }));
-    expect(late.metadata?.labels?.[inject_]).toBe('true');
-    expect(late.spec?.nodeSelector).toBeUndefined();
   });
 
   test('reads back as it stands in Git', async () => {
