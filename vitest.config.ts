@@ -1,5 +1,20 @@
 import { defineConfig } from 'vitest/config';
 
+/** Tests that start control planes. */
+function onControlPlane(name: string, groupOrder: number, maxWorkers: number) {
+  return {
+    test: {
+      name,
+      include: [`test/${name}/**/*.test.ts`],
+      globalSetup: ['test/control-plane.ts'],
+      maxWorkers,
+      sequence: { groupOrder },
+      testTimeout: 60_000,
+      hookTimeout: 120_000,
+    },
+  };
+}
+
 export default defineConfig({
   test: {
     projects: [
@@ -12,17 +27,10 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      {
-        test: {
-          name: 'integration',
-          include: ['test/integration/**/*.test.ts'],
-          globalSetup: ['test/control-plane.ts'],
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-        },
-      },
+      // They wait more than they reckon: three at a time keep two cores busy.
+      onControlPlane('integration', 1, 3),
+      // Outages, killed leaders, rotation under load: what takes its time by nature.
+      onControlPlane('endurance', 2, 2),
     ],
   },
 });

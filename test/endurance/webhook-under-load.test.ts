@@ -9,11 +9,14 @@ import { Run } from '#sandbox/processes/run.ts';
 import { pods, secrets } from '#schemas/kubernetes/resource.ts';
 import { milliseconds, minutes, seconds } from '#schemas/time/clock.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
+import {
+  InstalledWebhook,
+  kubectl,
+  type Replica,
+} from '#test/integration/webhook/installed-webhook.ts';
+import { inject_, podWith } from '#test/integration/webhook/pods.ts';
+import { distrust, SteadyLoad, type LoadReport } from '#test/integration/webhook/steady-load.ts';
 import { mutatingWebhookConfigurations } from '#webhook/certificate/ca-bundle.ts';
-
-import { InstalledWebhook, kubectl, type Replica } from './installed-webhook.ts';
-import { inject_, podWith } from './pods.ts';
-import { distrust, SteadyLoad, type LoadReport } from './steady-load.ts';
 
 /** Three replicas and a real API server, called 50 times a second, while the webhook changes under its feet. */
 
