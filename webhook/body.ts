@@ -12,7 +12,8 @@ const jsonType = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i;
 
 /** What a call says that it will send; the most that it may, when it does not say. @throws Refusal 400, 413, 415 */
 export function announcedBytes({ headers }: IncomingMessage): number {
-  if (!jsonType.test(headers['content-type'] ?? '')) {
+  const { 'content-type': type = '' } = headers;
+  if (type !== 'application/json' && !jsonType.test(type)) {
     throw new Refusal(415, 'the body must be sent as application/json');
   }
   const encoding = headers['content-encoding'] ?? 'identity';
@@ -44,13 +45,15 @@ export async function readBody(
     chunks = []; // the rest is read, since the connection goes on after it, and kept nowhere
     reject(tooLarge());
   });
-  const gone = (): void => reject(new Refusal(499, 'the caller has gone'));
-  request.once('close', gone);
-  request.once('end', () => {
-    request.off('close', gone); // it comes after each call
-    resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+  request.once('error', () => reject(new Refusal(499, 'the caller has gone')));
+  request.once('end', () =>
+    resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
+  );
+  let cancel = (): void => {};
+  queueMicrotask(() => {
+    if (request.complete) return; // as most are, which come in one piece with their head: no timer is needed
+    cancel = clock.after(within, () => reject(tooLate()));
   });
-  const cancel = clock.after(within, () => reject(tooLate()));
   try {
     return await promise;
   } finally {

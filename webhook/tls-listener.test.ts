@@ -26,7 +26,7 @@ test('a connection is kept between calls', async () => {
   const first = await served.call('/', { agent });
   const second = await served.call('/', { agent });
   expect([first.reused, second.reused]).toEqual([false, true]);
-  expect(second.headers['keep-alive']).toBe('timeout=95, max=1000');
+  expect(second.headers['keep-alive']).toBe('timeout=95, max=4000');
 });
 
 test('told to end, it answers for a while, asks callers to leave, and only then is gone', async () => {

@@ -11,8 +11,8 @@ import { seconds, type Clock, type Duration } from '#schemas/time/clock.ts';
 const keepAlive = seconds(95);
 /** Longer than that too: Go may dial one connection more than it needs, and a call comes on it only much later. */
 const firstCall = seconds(100);
-/** Spreads the API server's calls anew over the replicas now and then. */
-const callsPerConnection = 1000;
+/** Spreads the API server's calls anew over the replicas now and then; a handshake costs as much as ten calls. */
+const callsPerConnection = 4000;
 /** What is being answered after the last connection was taken has this long to end. */
 const lastAnswers = seconds(5);
 
