@@ -9,7 +9,7 @@ function onControlPlane(name: string, groupOrder: number, maxWorkers: number) {
       globalSetup: ['test/control-plane.ts'],
       maxWorkers,
       sequence: { groupOrder },
-      testTimeout: 60_000,
+      testTimeout: 150_000,
       hookTimeout: 120_000,
     },
   };
