@@ -1,4 +1,6 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import express, { type Express, type Request, type Response } from 'express';
 
 import type { Logger } from '#kube/log.ts';
 import type { Metrics } from '#kube/metrics.ts';
@@ -39,19 +41,36 @@ interface Call {
  * API server then does what the hook's failurePolicy says. Nothing is ever redirected, and no part of a body stands in
  * an error. Paths are told apart by case and by a slash at the end.
  */
-export function admissionServer(parts: ServerParts): RequestListener {
-  const { metrics } = parts;
+export function admissionServer(parts: ServerParts): Express {
+  const { metrics, hooks } = parts;
   const gate = parts.gate ?? new Gate();
   const server = new AdmissionServer(parts, gate);
   metrics.sample('karpenter_unikraft_webhook_calls', 'Calls under way.', {}, () => gate.calls);
-  return (request, response) => {
-    const [path = '', query = ''] = (request.url ?? '').split('?', 2);
+  const app = bare();
+  const serve = (request: Request, response: Response): void => {
+    const [path = '', query = ''] = request.url.split('?', 2);
     const call = { path, query, request };
     server.answer(call).then(
       (answer) => send(response, 200, answer),
       (error: unknown) => server.refuse(call, response, error),
     );
   };
+  for (const path of Object.keys(hooks)) app.post(path, serve);
+  return app.use(serve); // whatever is no POST of a hook is refused there
+}
+
+/**
+ * express as a router and nothing else: no body parser, since a body is read under the deadline that comes with its
+ * call and is refused before it is read when there is no room; no header of its own; paths as they are written.
+ */
+function bare(): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  return app;
 }
 
 class AdmissionServer {
