@@ -98,7 +98,12 @@ async function tell(world: World, out: NodeJS.WriteStream, signal: AbortSignal):
 }
 
 function availability({ plane }: World): string {
-  return `kubeconfig ${plane.kubeconfig.replace(homedir(), '~')}`;
+  return `kubeconfig ${fromHome(plane.kubeconfig)}`;
+}
+
+/** As people write it, and shells read it. */
+function fromHome(path: string): string {
+  return path.replace(homedir(), '~');
 }
 
 async function stay(world: World, out: NodeJS.WriteStream, signal: AbortSignal): Promise<void> {
@@ -106,12 +111,14 @@ async function stay(world: World, out: NodeJS.WriteStream, signal: AbortSignal):
   out.write(`
 The story is over; the world stays up. Look around from another terminal:
 
-  export KUBECONFIG=${kubeconfig} PATH=${dirname(world.tools.kubectl)}:$PATH
+  export KUBECONFIG=${fromHome(kubeconfig)}
+  export PATH=${fromHome(dirname(world.tools.kubectl))}:$PATH
   kubectl scale deployment web --replicas 3
   kubectl get nodeclaims -o wide -w
   kubectl describe nodeclaim
 
-What each program says is in ${world.run.dir}/logs (kubectl logs cannot reach it).
+What each program says is in ${fromHome(world.run.dir)}/logs,
+since kubectl logs cannot reach it.
 Ctrl-C ends it and leaves nothing behind.
 `);
   const { promise, resolve } = Promise.withResolvers<void>();
