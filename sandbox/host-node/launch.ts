@@ -15,7 +15,7 @@ import { spokenTo } from './environment.ts';
 import { CannotPrepare } from './field-ref.ts';
 import type { RunnableContainer } from './pod-spec.ts';
 import type { InsideProgram, LocalProgram, Program, Programs, RunningPod } from './program.ts';
-import { localPath, mountsOf, translate, type Surroundings } from './translate.ts';
+import { localPath, mountsOf, translate, translateEnv, type Surroundings } from './translate.ts';
 
 /** What all Pods of a host node share. */
 export interface HostContext {
@@ -67,9 +67,7 @@ export async function launch(
     command: spoken.command.map((word) => translate(word, around)),
     args: spoken.args.map((word) => translate(word, around)),
   };
-  const env = Object.fromEntries(
-    Object.entries(spoken.env).map(([name, value]) => [name, translate(value, around)]),
-  );
+  const env = translateEnv(spoken.env, given, around);
   return 'command' in program
     ? startProcess(pod, told, program, env, around, context)
     : startInside(pod, told, program, env, around, context);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { localPath, mountsOf, translate } from './translate.ts';
+import { localPath, mountsOf, translate, translateEnv } from './translate.ts';
 
 const volumes = new Map([
   ['trust', '/run/v/trust'],
@@ -52,4 +52,14 @@ test("others' ports and addresses stay as they are", () => {
   const values = ['8080', 'https://example.com:8443', '10.0.0.7:8443', '84430', 'v1.8443'];
 
   expect(values.map((value) => translate(value, around))).toEqual(values);
+});
+
+test('what this computer gives is not taken for a path of the Pod, wherever its folders lie', () => {
+  const around = { mounts: [{ mountPath: '/tmp', local: '/tmp/cache/run/tmp' }], ports: new Map() };
+  const given = { ACCOUNT_DIR: '/tmp/cache/run/account', HELM: '/tmp/cache/helm' };
+  const env = { ...given, VALUES: '/tmp/values.yaml' };
+  expect(translateEnv(env, given, around)).toEqual({
+    ...given,
+    VALUES: '/tmp/cache/run/tmp/values.yaml',
+  });
 });

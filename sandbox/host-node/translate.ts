@@ -45,6 +45,22 @@ export function translate(text: string, { mounts, ports }: Surroundings): string
   return flag + (translatedAddress(value, ports) ?? translatedPaths(value, mounts));
 }
 
+/**
+ * The environment in words of this computer. What this computer itself gave is so already: a folder of its own may
+ * lie under a path that the Pod mounts something at, as all do whose home is under /tmp.
+ */
+export function translateEnv(
+  env: Readonly<Record<string, string>>,
+  given: Readonly<Record<string, string>>,
+  around: Surroundings,
+): Record<string, string> {
+  const translated = Object.entries(env).map(([name, value]) => [
+    name,
+    value === given[name] ? value : translate(value, around),
+  ]);
+  return Object.fromEntries(translated) as Record<string, string>;
+}
+
 /** `8443`, `:8443`, or that behind an address that means "here". */
 const HERE = /^((?:0\.0\.0\.0|127\.0\.0\.1|localhost|\[::\]|\*)?:)?(\d{1,5})$/;
 
