@@ -27,8 +27,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      // They wait more than they reckon: three at a time keep two cores busy.
-      onControlPlane('integration', 1, 3),
+      onControlPlane('integration', 1, 2),
       // Outages, killed leaders, rotation under load: what takes its time by nature.
       onControlPlane('endurance', 2, 2),
     ],

@@ -69,7 +69,9 @@ const CLIENT_OF = (kubeconfig: string): string[] => [
 ];
 
 export function scheduler(tools: Tools, kubeconfig: string): Command {
-  return [tools.kubeScheduler, ...CLIENT_OF(kubeconfig)];
+  // A Pod that missed the event that makes room for it waits 5 min by default, longer than any story here.
+  const lookAgain = '--pod-max-in-unschedulable-pods-duration=10s';
+  return [tools.kubeScheduler, ...CLIENT_OF(kubeconfig), lookAgain];
 }
 
 export function controllerManager(

@@ -29,7 +29,7 @@ import { inProcessKraftlet } from './in-process-kraftlet.ts';
 import { OperatorInProcess, type Load } from './operator-in-process.ts';
 
 /** Three worlds share two cores in a full run: what takes ten seconds alone may take forty. */
-const patience = seconds(60);
+const patience = seconds(90);
 
 /** As whom the operator is known to the API server. */
 export const operatorUser =
