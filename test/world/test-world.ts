@@ -28,7 +28,7 @@ import { SystemClock } from '#schemas/time/system-clock.ts';
 import { inProcessKraftlet } from './in-process-kraftlet.ts';
 import { OperatorInProcess, type Load } from './operator-in-process.ts';
 
-/** Three worlds share two cores in a full run: what takes ten seconds alone may take forty. */
+/** Worlds share two cores in a full run: what takes ten seconds alone may take forty. */
 const patience = seconds(90);
 
 /** As whom the operator is known to the API server. */
