@@ -27,6 +27,7 @@ import { SystemClock } from '#schemas/time/system-clock.ts';
 
 import { inProcessKraftlet } from './in-process-kraftlet.ts';
 import { OperatorInProcess, type Load } from './operator-in-process.ts';
+import { tellClaim, tellEvent, tellNode, tellPod } from './telling.ts';
 
 /** Worlds share two cores in a full run: what takes ten seconds alone may take forty. */
 const patience = seconds(90);
@@ -264,20 +265,24 @@ export class TestWorld {
     });
   }
 
-  /** For error messages: the claims with their conditions, and the latest events. */
+  /** For error messages: claims with their conditions, Nodes, Pods that do not run, and the latest events. */
   async #picture(): Promise<string> {
-    const claims = (await this.claims()).map(({ metadata, status }) => {
-      const told = (status?.conditions ?? []).map(
-        ({ type, status: is, reason, message }) => `    ${type}=${is} ${reason} ${message}`,
-      );
-      return [`  ${metadata.name} ${metadata.deletionTimestamp ?? ''}`, ...told].join('\n');
-    });
-    const said = (await this.eventsOfOperator())
-      .slice(-10)
-      .map(
-        ({ reason, message, involvedObject }) => `  ${involvedObject.name}: ${reason} ${message}`,
-      );
-    return ['claims:', ...claims, 'events:', ...said].join('\n');
+    const [claims, { items: seenNodes }, { items: seenPods }, said] = await Promise.all([
+      this.claims(),
+      this.client.list(nodes),
+      this.client.list(pods),
+      this.eventsOfOperator(),
+    ]);
+    return [
+      'claims:',
+      ...claims.map(tellClaim),
+      'nodes:',
+      ...seenNodes.map(tellNode),
+      'pods that do not run:',
+      ...seenPods.filter(({ status }) => status?.phase !== 'Running').map(tellPod),
+      'events:',
+      ...said.slice(-10).map(tellEvent),
+    ].join('\n');
   }
 }
 
