@@ -64,6 +64,11 @@ export class Ledgers {
     return (cached && readLedger(cached)) ?? new Map();
   }
 
+  /** Whether an ask is on its way that may change who holds room. */
+  isChanging(scope: string): boolean {
+    return this.#queues.has(scope);
+  }
+
   /** Whether there is a ConfigMap for the scope, as far as is known here. */
   has(scope: string): boolean {
     return this.#pages.has(scope) || this.#cached(scope) !== undefined;
@@ -140,7 +145,7 @@ export class Ledgers {
     }
     for (let attempt = 1; attempt <= attempts; attempt++) {
       // oxlint-disable-next-line no-await-in-loop -- each attempt decides on what the last one left
-      const page = await this.#read(scope);
+      const page = await this.#read(scope, asks);
       const outcome = settle(page.ledger, asks);
       // oxlint-disable-next-line no-await-in-loop
       if (await this.#write(scope, page, outcome.ledger)) return outcome;
@@ -150,8 +155,11 @@ export class Ledgers {
     );
   }
 
-  /** From the API server. A ledger that is missing, or that someone spoilt, is what the claims say. */
-  async #read(scope: string): Promise<Page> {
+  /**
+   * From the API server. A ledger that is missing, or that someone spoilt, is what the claims say, once somebody takes
+   * room: whoever only gives some back must not bring back what claims that are about to end have given back before.
+   */
+  async #read(scope: string, asks: readonly Ask[]): Promise<Page> {
     const { client, namespace } = this.#context;
     const configMap = await client
       .get(configMaps, { namespace, name: configMapName(scope) })
@@ -161,6 +169,7 @@ export class Ledgers {
       });
     const ledger = configMap && readLedger(configMap);
     if (ledger) return { ledger, configMap };
+    if (!configMap && asks.every(givesBack)) return { ledger: new Map(), configMap };
     if (configMap)
       this.#context.log.warn(
         { scope },
@@ -177,8 +186,8 @@ export class Ledgers {
       const after = isGone
         ? await this.#delete(configMap)
         : await this.#put(scope, configMap, data);
-      this.#pages.set(scope, { ledger, configMap: after });
-      if (isGone) this.#pages.delete(scope);
+      if (after) this.#pages.set(scope, { ledger, configMap: after });
+      else this.#pages.delete(scope); // whoever takes room next asks the claims
     } catch (error) {
       if (isOutdated(error)) return false;
       throw error;
@@ -234,6 +243,10 @@ export function belongingOf(claim: NodeClaim): Pick<Entry, 'pool' | 'nodeClass'>
 
 export function poolOfClaim({ metadata }: NodeClaim): string | undefined {
   return metadata?.labels?.[labels.nodePool] || undefined;
+}
+
+function givesBack({ kind }: Ask): boolean {
+  return kind === 'release' || kind === 'tidy';
 }
 
 function isSame(configMap: ConfigMap | undefined, data: Record<string, string>): boolean {

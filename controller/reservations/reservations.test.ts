@@ -9,7 +9,7 @@ import { fits } from '#schemas/quantity/resources.ts';
 
 import { memoryContext } from '../testing/context.ts';
 import { unavailable } from '../testing/refusals.ts';
-import { configMapName } from './names.ts';
+import { configMapName, wholeCluster } from './names.ts';
 import { Reservations } from './reservations.ts';
 import { leftOf } from './room.ts';
 
@@ -243,6 +243,54 @@ describe('what the API server does', () => {
       use: '6',
     });
   });
+});
+
+describe('claims that end together', () => {
+  const machine = { providerID: 'unikraft://aws/eu/1a/i-1', capacity: { cpu: '6' } };
+
+  test('what one gives back twice does not bring back what another has given back', async () => {
+    seedPool('batch', { cpu: '12' });
+    const claims = ['a', 'b'].map((name) => seedClaim(name, 'batch', machine));
+    const reservations = await started();
+    for (const { metadata } of claims) await reservations.release('batch', metadata.uid);
+    expect(stored(wholeCluster)).toBeUndefined();
+
+    const [first] = claims; // both are there until their finalizer goes
+    await reservations.release('batch', first?.metadata.uid ?? '');
+
+    expect([holders(), holders(wholeCluster)]).toEqual([[], []]);
+  });
+
+  test('a ledger that goes missing meanwhile still counts the machines there are', async () => {
+    const pool = seedPool('batch', { cpu: '8' });
+    seedClaim('a', 'batch', machine);
+    const reservations = await started();
+    world.client.remove(configMaps, { namespace: world.namespace, name: configMapName('batch') });
+
+    await reservations.release('batch', 'somebody else');
+
+    expect(await reservations.reserve(pool, seedClaim('b'), { cpu: '3' })).toMatchObject({
+      granted: false,
+      use: '6',
+    });
+  });
+
+  test.each(Array.from({ length: 20 }, (_, turns) => turns))(
+    'one that is gone %i turns after its room began to be counted anew leaves none behind',
+    async (turns) => {
+      const pool = seedPool('batch', { cpu: '8' });
+      const reservations = await started();
+      const leaving = seedClaim('a', 'batch', machine);
+      const taken = reservations.reserve(pool, seedClaim('b'), { cpu: '1' }); // no ledger: counts a
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      world.client.remove(nodeClaims, { name: leaving.metadata.name });
+      await taken;
+      await world.clock.forward(0);
+
+      expect(holders()).not.toContain(leaving.metadata.uid);
+      expect(holders(wholeCluster)).not.toContain(leaving.metadata.uid);
+    },
+  );
 });
 
 describe('the life of a ledger', () => {

@@ -203,7 +203,8 @@ export class Reservations implements Runnable {
     const ended = (claim: Live<NodeClaim>): void => {
       const { uid } = claim.metadata;
       for (const scope of [poolOfClaim(claim) ?? '', wholeCluster]) {
-        if (this.#ledgers.get(scope).has(uid)) this.#unattended(scope, { kind: 'release', uid });
+        const mayHold = this.#ledgers.get(scope).has(uid) || this.#ledgers.isChanging(scope);
+        if (mayHold) this.#unattended(scope, { kind: 'release', uid });
       }
     };
     const poolEnded = ({ metadata: { name } }: Live<NodePool>): void => {
