@@ -27,7 +27,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      onControlPlane('integration', 1, 2),
+      onControlPlane('integration', 1, 3),
       // Outages, killed leaders, rotation under load: what takes its time by nature.
       onControlPlane('endurance', 2, 2),
     ],

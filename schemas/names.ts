@@ -61,8 +61,11 @@ export const finalizers = {
 } as const;
 
 export const taints = {
-  /** Nodes are born with it; registration takes it off. */
-  unregistered: { key: 'karpenter.sh/unregistered', effect: 'NoExecute' },
+  /**
+   * Nodes are born with it; registration takes it off. Upstream's effect is NoExecute; whoever evicts by that may see
+   * the Node open later than the scheduler does, and would take its first Pods from it: docs/adr/0013.
+   */
+  unregistered: { key: 'karpenter.sh/unregistered', effect: 'NoSchedule' },
   disrupted: { key: 'karpenter.sh/disrupted', effect: 'NoSchedule' },
   /** The vendor's taint on every Kraftlet Node. */
   kraftlet: { key: 'virtual-kubelet.io/provider', value: 'ukc', effect: 'NoSchedule' },

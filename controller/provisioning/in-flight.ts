@@ -13,12 +13,12 @@ const starting: readonly Taint[] = [
   { key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' },
   { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' },
   { key: 'node.cloudprovider.kubernetes.io/uninitialized', effect: 'NoSchedule' },
-  taints.unregistered,
 ];
 
 /** Whether a taint only says that the machine is not ready yet: known ones and the claim's startup taints. */
 export function isEphemeral(taint: Taint, claim: NodeClaim): boolean {
   return (
+    taint.key === taints.unregistered.key ||
     taint.key.startsWith('readiness.k8s.io/') ||
     [...starting, ...(claim.spec.startupTaints ?? [])].some(
       ({ key, effect }) => key === taint.key && effect === taint.effect,

@@ -112,7 +112,7 @@ describe('the values of a machine', () => {
               enable: true,
               key: 'karpenter.sh/unregistered',
               value: '',
-              effect: 'NoExecute',
+              effect: 'NoSchedule',
             },
           },
           kraftlet: { replication: { enabled: false, replicas: 1 }, enablePvcWatcher: false },

@@ -69,9 +69,7 @@ const CLIENT_OF = (kubeconfig: string): string[] => [
 ];
 
 export function scheduler(tools: Tools, kubeconfig: string): Command {
-  // A Pod that missed the event that makes room for it waits 5 min by default, longer than any story here.
-  const lookAgain = '--pod-max-in-unschedulable-pods-duration=10s';
-  return [tools.kubeScheduler, ...CLIENT_OF(kubeconfig), lookAgain];
+  return [tools.kubeScheduler, ...CLIENT_OF(kubeconfig)];
 }
 
 export function controllerManager(

@@ -55,6 +55,20 @@ test('a Node that lacks nothing is opened and counts as capacity by one patch', 
   expect([labelOf(labels.registered), labelOf(labels.initialized)]).toEqual(['true', 'true']);
 });
 
+test('a Node that was born with upstream’s effect is opened all the same', async () => {
+  const closed: Taint = { ...taints.unregistered, effect: 'NoExecute' };
+  world.client.seed(nodes, bornNode({ taints: [closed] }));
+  expect(await step.run(claimInHand())).toEqual({ kind: 'done' });
+  expect(nodeNow()?.spec?.taints).toEqual([taints.kraftlet]);
+});
+
+test.each(Object.entries<Taint>(taints))(
+  'the taint %s evicts nobody: others may see it longer than the scheduler does',
+  (_, { effect }) => {
+    expect(effect).toBe('NoSchedule');
+  },
+);
+
 test('while Kubernetes still writes to a new Node, nothing is written to it', async () => {
   world.client.seed(nodes, bornNode({ taints: [taints.unregistered, notReady] }));
   expect(await step.run(claimInHand())).toMatchObject({ kind: 'wait', after: seconds(1) });

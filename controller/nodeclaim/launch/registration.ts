@@ -119,10 +119,10 @@ function ownMetadata(hand: ClaimInHand, node: Live<Node>): Live<Node>['metadata'
 
 /**
  * The list is replaced whole, so everything that others put there (not-ready at birth, a person's cordon) is kept;
- * taints are the same when key and effect are.
+ * taints are the same when key and effect are. The one it was born with goes whatever its effect is.
  */
 function openTaints({ claim }: ClaimInHand, node: Live<Node>): Taint[] {
-  const kept = (node.spec?.taints ?? []).filter((taint) => !has([taints.unregistered], taint));
+  const kept = (node.spec?.taints ?? []).filter(({ key }) => key !== taints.unregistered.key);
   const wanted = [...lastingTaints(claim), ...startupTaints(claim)];
   return [...kept, ...wanted.filter((taint) => !has(kept, taint))];
 }

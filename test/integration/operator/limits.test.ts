@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 
 import { isLive } from '#sandbox/cloud/ec2/instance.ts';
 import { nodePools } from '#schemas/karpenter/types.ts';
-import { pods } from '#schemas/kubernetes/resource.ts';
+import { events, pods } from '#schemas/kubernetes/resource.ts';
 import { seconds } from '#schemas/time/clock.ts';
 import { nodeClass, nodePool, optedInPod } from '#test/world/objects.ts';
 import { TestWorld } from '#test/world/test-world.ts';
@@ -97,6 +97,12 @@ test(
   },
   timeout,
 );
+
+test('no Pod was taken from its Node for a taint that the Node no longer had', async () => {
+  const { items } = await world.client.list(events);
+  const evicted = items.filter(({ reason }) => reason === 'TaintManagerEviction');
+  expect(evicted.map(({ involvedObject }) => involvedObject.name)).toEqual([]);
+});
 
 const machines = (): number => world.cloud.ec2.instances.all.filter(isLive).length;
 

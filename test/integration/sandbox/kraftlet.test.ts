@@ -90,7 +90,7 @@ async function render(name = release): Promise<KubeObject[]> {
       name,
       providerId: providerID,
       labels: { [labels.zone]: zone },
-      taint: { enable: true, key: 'karpenter.sh/unregistered', value: '', effect: 'NoExecute' },
+      taint: { enable: true, key: 'karpenter.sh/unregistered', value: '', effect: 'NoSchedule' },
     },
     kraftlet: {
       env: {
@@ -167,7 +167,7 @@ test('the Node joins closed, with the quotas of the platform as its capacity', a
   expect(node.spec).toMatchObject({
     providerID,
     taints: expect.arrayContaining([
-      expect.objectContaining({ key: 'karpenter.sh/unregistered', effect: 'NoExecute' }),
+      expect.objectContaining({ key: 'karpenter.sh/unregistered', effect: 'NoSchedule' }),
     ]),
   });
   expect(node.metadata.labels).toMatchObject({
