@@ -23,6 +23,7 @@ import { Trust } from './certificate/trust.ts';
 import { ClientCa, onlyFrom } from './clients.ts';
 import { eventLoopDelay, Gate } from './gate.ts';
 import { hooks } from './hooks.ts';
+import { Machines } from './machines.ts';
 import { showProcess } from './process-metrics.ts';
 import { admissionServer } from './server.ts';
 import type { Settings } from './settings.ts';
@@ -58,7 +59,9 @@ export async function runAdmission(
   const { host, port, metricsPort, healthPort, shutdownDelay, clientCaFile } = settings;
   const clientCa = clientCaFile === '' ? undefined : await readFile(clientCaFile, 'utf8');
   const gate = new Gate(delay);
-  const app = admissionServer({ log, metrics, clock, gate, hooks: hooks(settings) });
+  const machines = new Machines({ client: parts.client, clock, log, metrics });
+  const called = hooks(settings, (changed) => machines.behind(changed));
+  const app = admissionServer({ log, metrics, clock, gate, hooks: called });
   const listener = new TlsListener({
     app: clientCa === undefined ? app : onlyFrom(settings.clientNames, app),
     clientCa,
@@ -81,7 +84,7 @@ export async function runAdmission(
     new HealthServer({ port: healthPort, host, clock, log, live, ready }),
   );
   manager.addCaches(cache);
-  manager.addAlways(listener, identity);
+  manager.addAlways(listener, identity, machines);
   if (clientCa !== undefined) {
     const trust = (pem: string): void => listener.trustCallersOf(pem);
     manager.addAlways(new ClientCa({ file: clientCaFile, pem: clientCa, trust, clock, log }));

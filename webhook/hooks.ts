@@ -1,3 +1,5 @@
+import type { CountMachines } from '#schemas/rules/change.ts';
+
 import { injectInto } from './injection.ts';
 import type { AdmissionRequest, Decision } from './review.ts';
 import type { Settings } from './settings.ts';
@@ -16,8 +18,13 @@ export type Hooks = Readonly<Record<string, Hook>>;
 /**
  * What the two webhook configurations call. A hook that may be `Fail` somewhere never sheds: a late answer is better
  * than a refusal there.
+ *
+ * @param machines see {@link validate}
  */
-export function hooks({ excludedNamespaces }: Pick<Settings, 'excludedNamespaces'>): Hooks {
+export function hooks(
+  { excludedNamespaces }: Pick<Settings, 'excludedNamespaces'>,
+  machines?: CountMachines,
+): Hooks {
   const excluded = new Set(excludedNamespaces);
   return {
     '/mutate/pods': { decide: (request) => injectInto(request, { excluded }), sheds: true },
@@ -25,6 +32,6 @@ export function hooks({ excludedNamespaces }: Pick<Settings, 'excludedNamespaces
       decide: (request) => injectInto(request, { excluded, byNamespace: true }),
       sheds: true,
     },
-    '/validate': { decide: validate, sheds: false },
+    '/validate': { decide: (request) => validate(request, machines), sheds: false },
   };
 }

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
+import type { CountMachines } from '#schemas/rules/change.ts';
 import { capacityType, claim, pool } from '#schemas/rules/samples.ts';
 
 import type { AdmissionRequest } from './review.ts';
@@ -51,6 +52,45 @@ describe('what can never get a machine is refused', () => {
   test('an update that makes a good pool bad', () => {
     const update = review(spotOnly(), { operation: 'UPDATE', oldObject: pool([]) });
     expect(validate(update).allowed).toBe(false);
+  });
+});
+
+describe('a change that replaces machines is told with their number', () => {
+  const before = pool([], { team: 'a' });
+  const change = review(pool([], { team: 'b' }), { operation: 'UPDATE', oldObject: before });
+  const plain =
+    'KPU124 spec.template.metadata: This change replaces the machines that were made before it.';
+
+  test('which whoever counts is asked for, once', () => {
+    const machines = vi.fn<CountMachines>(() => new Map([['sample', 12]]));
+    expect(validate(change, machines)).toEqual({
+      allowed: true,
+      warnings: ['KPU124 spec.template.metadata: This change replaces 12 machines in pool sample.'],
+    });
+    expect(machines.mock.calls).toEqual([[change.object]]);
+  });
+
+  test('and not told where there are none', () => {
+    expect(validate(change, () => new Map())).toEqual({ allowed: true });
+  });
+
+  test('and told without where nobody has counted', () => {
+    expect(validate(change, () => undefined)).toEqual({ allowed: true, warnings: [plain] });
+    expect(validate(change)).toEqual({ allowed: true, warnings: [plain] });
+  });
+
+  test('and without where the machines of before are of another provider', () => {
+    const theirs = structuredClone(before);
+    theirs.spec.template.spec.nodeClassRef.group = 'karpenter.k8s.aws';
+    const { warnings } = validate({ ...change, oldObject: theirs }, () => new Map());
+    expect(warnings).toContain(plain);
+  });
+
+  test('and nobody counts for anything else', () => {
+    const machines = vi.fn<CountMachines>();
+    validate(review(pool([])), machines);
+    validate(review(before, { operation: 'UPDATE', oldObject: before }), machines);
+    expect(machines).not.toHaveBeenCalled();
   });
 });
 

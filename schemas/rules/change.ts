@@ -1,5 +1,6 @@
 /** Warnings before machines are replaced: what a person changes in a line may cost an hour of new machines. */
 import { nodePools } from '../karpenter/types.ts';
+import type { KubeObject } from '../kubernetes/meta.ts';
 import { unikraftNodeClasses } from '../nodeclass/types.ts';
 import type { Rule, Violation } from './rule.ts';
 import { nodeClass, pool, poolWith, requirement, taint } from './samples.ts';
@@ -78,17 +79,21 @@ const names = new Set(changeRules.map(({ name }) => name));
 /** Machines by the pool that they belong to. */
 export type MachineCounts = ReadonlyMap<string, number>;
 
+/** Machines that a change of this NodePool or node class would replace; undefined where nobody has counted. */
+export type CountMachines = (changed: KubeObject) => MachineCounts | undefined;
+
 /**
  * What is known of the cluster makes the warnings of {@link changeRules} say how much they are about.
  *
- * @param counts machines that the change would replace, by pool; undefined where nobody counted
+ * @param count machines that the change would replace; asked only where one is warned of
  * @returns the violations with one counted warning in place of the plain ones; none where there is nothing to replace
  */
 export function withCounts(
   found: readonly Violation[],
-  counts: MachineCounts | undefined,
+  count: () => MachineCounts | undefined,
 ): readonly Violation[] {
   const [first] = found.filter(({ rule }) => names.has(rule));
+  const counts = first && count();
   if (!first || !counts) return found;
   const others = found.filter(({ rule }) => !names.has(rule));
   const counted = countedChange(first, counts);

@@ -189,6 +189,21 @@ test('its rights are for its own objects, by name', () => {
   ]);
 });
 
+test('of the cluster it may see machines, to count them, and nothing else', () => {
+  const name = 'karpenter-unikraft-webhook-machines';
+  expect(find<{ rules: object[] }>('ClusterRole', name).rules).toEqual([
+    { apiGroups: ['karpenter.sh'], resources: ['nodeclaims'], verbs: ['list', 'watch'] },
+  ]);
+  const bindings = manifests.filter(
+    ({ kind, ...rest }) =>
+      kind === 'ClusterRoleBinding' && JSON.stringify(rest).includes('unikraft-webhook"'),
+  );
+  expect(bindings.map(({ metadata }) => metadata?.name)).toEqual([
+    'karpenter-unikraft-webhook',
+    name,
+  ]);
+});
+
 describe('with cert-manager', () => {
   test('the webhook may write nothing, and both configurations get the bundle from the Certificate', async () => {
     const rendered = await render(kubectl, 'test/integration/webhook/with-cert-manager');
