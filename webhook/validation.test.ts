@@ -18,7 +18,7 @@ describe('what can never get a machine is refused', () => {
   test('with place, reason, way out and code, in one breath and by field', () => {
     const message =
       'Unikraft machines launch on demand only; this NodePool allows only spot or nothing, so it would never get one. ' +
-      'Add "on-demand" to the values, or remove the requirement. (KPU101)';
+      'Write it as operator In with the value "on-demand", or remove the requirement. (KPU101)';
     expect(validate(review(spotOnly()))).toEqual({
       allowed: false,
       warnings: [],

@@ -13,7 +13,7 @@ export const admission = {
     title: 'On-demand machines are ruled out',
     happens:
       'The write is refused where the webhook or the policies run. A pool that came in otherwise gets ValidationSucceeded=False and launches nothing.',
-    fix: 'Add "on-demand" to the values of the karpenter.sh/capacity-type requirement, or remove it.',
+    fix: 'Write the karpenter.sh/capacity-type requirement as operator In with the value "on-demand", or remove it.',
   },
   KPU102: {
     title: 'Other capacity types are asked for beside on-demand',

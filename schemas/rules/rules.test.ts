@@ -65,7 +65,7 @@ group('a refusal', () => {
     ]);
     expect(violations(bad, create).map(describe)).toEqual([
       'spec.template.spec.requirements[1]: Unikraft machines launch on demand only; this NodePool allows only ' +
-        'spot or nothing, so it would never get one. Add "on-demand" to the values, or remove the requirement. (KPU101)',
+        'spot or nothing, so it would never get one. Write it as operator In with the value "on-demand", or remove the requirement. (KPU101)',
     ]);
   });
 

@@ -8,7 +8,7 @@ const shared = {
   code: 'KPU101',
   operations: ['CREATE', 'UPDATE'],
   severity: 'deny',
-  fix: 'Add "on-demand" to the values, or remove the requirement.',
+  fix: 'Write it as operator In with the value "on-demand", or remove the requirement.',
   docs: 'Machines launch on demand only. Requirements on one key all have to hold, so one that rules on-demand out is enough to rule every machine out, whatever the others say. Upstream knows no such pool as invalid: it would wait for ever.',
 } as const satisfies Partial<Rule>;
 

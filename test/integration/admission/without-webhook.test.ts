@@ -64,7 +64,7 @@ describe('spot is refused', () => {
     const printed = await kubectl(plane, tools, ['apply', '-f', '-'], spot('batch'));
     expect(printed).toContain(
       'spec.template.spec.requirements[0]: Unikraft machines launch on demand only; this NodePool allows only spot or ' +
-        'nothing, so it would never get one. Add "on-demand" to the values, or remove the requirement. (KPU101)',
+        'nothing, so it would never get one. Write it as operator In with the value "on-demand", or remove the requirement. (KPU101)',
     );
     expect(printed).toContain('is invalid');
   });

@@ -218,7 +218,7 @@ describe('a NodePool that can only be spot', () => {
     expect(printed.trim()).toBe(
       'The NodePool "batch" is invalid: spec.template.spec.requirements[0]: Unikraft machines launch on demand only; ' +
         'this NodePool allows only spot or nothing, so it would never get one. ' +
-        'Add "on-demand" to the values, or remove the requirement. (KPU101)',
+        'Write it as operator In with the value "on-demand", or remove the requirement. (KPU101)',
     );
   });
 
