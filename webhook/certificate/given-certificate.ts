@@ -1,11 +1,10 @@
 import type { Logger } from '#kube/log.ts';
 import { certificateProblem, type PemPair } from '#pki/certificate.ts';
 import type { Secret } from '#schemas/kubernetes/core.ts';
-import { seconds, type Clock } from '#schemas/time/clock.ts';
+import { seconds, type Clock, type Duration } from '#schemas/time/clock.ts';
 
 import type { CaBundle } from './ca-bundle.ts';
-import type { Identity } from './identity.ts';
-import { Wakeable } from './wakeable.ts';
+import { Upkeep } from './upkeep.ts';
 
 export interface GivenCertificateParts {
   /** `namespace/name` of the Secret, for people. */
@@ -27,55 +26,25 @@ const interval = seconds(15);
  * Serves with a certificate that somebody else renews, such as cert-manager, whose injector writes the bundles too.
  * Nothing is written from here. What cannot be served with leaves the one before in place.
  */
-export class GivenCertificate implements Identity {
+export class GivenCertificate extends Upkeep {
   readonly name = 'webhook.certificate';
   readonly #parts: GivenCertificateParts;
-  readonly #sleeper: Wakeable;
   #served: PemPair | undefined;
-  #live: readonly string[] = [];
-  #trouble: string | undefined;
   #told: string | undefined;
-  #hooks = 0;
 
   constructor(parts: GivenCertificateParts) {
+    super(parts.clock, `Secret ${parts.from} has not been read yet`);
     this.#parts = parts;
-    this.#sleeper = new Wakeable(parts.clock);
-    this.#trouble = `Secret ${parts.from} has not been read yet`;
   }
 
-  get trouble(): string | undefined {
-    return this.#trouble;
-  }
-
-  get live(): readonly string[] {
-    return this.#live;
-  }
-
-  get hooks(): number {
-    return this.#hooks;
-  }
-
-  /** Looks again at once: the Secret has changed. */
-  wake(): void {
-    this.#sleeper.wake();
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- one look after the other
-      await this.look();
-      // oxlint-disable-next-line no-await-in-loop -- as above
-      await this.#sleeper.sleep(interval, signal);
-    }
-  }
-
-  async look(): Promise<void> {
+  override async look(): Promise<Duration> {
     const problem = this.#take() ?? (await this.#readBundles());
     if (problem !== undefined && problem !== this.#told) {
       this.#parts.log.warn({ because: problem }, 'the certificate is not in order');
     }
     this.#told = problem;
-    this.#trouble = this.#served ? undefined : problem;
+    this.standing.trouble = this.#served ? undefined : problem;
+    return interval;
   }
 
   /** @returns why what the Secret holds is not served */
@@ -97,8 +66,8 @@ export class GivenCertificate implements Identity {
   async #readBundles(): Promise<string | undefined> {
     try {
       const { bundles, hooks } = await this.#parts.bundle.read();
-      this.#live = bundles;
-      this.#hooks = hooks;
+      this.standing.live = bundles;
+      this.standing.hooks = hooks;
       return undefined;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);

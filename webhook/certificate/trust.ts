@@ -10,11 +10,10 @@ import {
 } from '#schemas/time/clock.ts';
 
 import { BundleLost, type CaBundle } from './ca-bundle.ts';
-import type { Identity } from './identity.ts';
 import type { Leaf } from './leaf.ts';
 import type { RingKeeper } from './ring-keeper.ts';
 import { bundleOf, type Lifetimes, type Ring } from './ring.ts';
-import { Wakeable } from './wakeable.ts';
+import { Upkeep } from './upkeep.ts';
 
 export interface TrustParts {
   readonly keeper: RingKeeper;
@@ -40,55 +39,24 @@ const shortest = milliseconds(200);
  * changes, and writes only what is missing, so replicas do not disturb each other and any of them can go on where
  * another one ended.
  */
-export class Trust implements Identity {
+export class Trust extends Upkeep {
   readonly name = 'webhook.trust';
   readonly #parts: TrustParts;
-  readonly #sleeper: Wakeable;
   /** Since when each certificate has stood in every configuration, as this process saw it. */
   #trusted: ReadonlyMap<string, Instant> = new Map();
-  #live: readonly string[] = [];
-  #trouble: string | undefined = 'the CA is not published yet';
   #told: string | undefined;
-  #hooks = 0;
 
   constructor(parts: TrustParts) {
+    super(parts.clock, 'the CA is not published yet');
     this.#parts = parts;
-    this.#sleeper = new Wakeable(parts.clock);
   }
 
-  get trouble(): string | undefined {
-    return this.#trouble;
-  }
-
-  get live(): readonly string[] {
-    return this.#live;
-  }
-
-  get hooks(): number {
-    return this.#hooks;
-  }
-
-  /** Looks again at once: the Secret has changed. */
-  wake(): void {
-    this.#sleeper.wake();
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- one look after the other
-      const wait = await this.look();
-      // oxlint-disable-next-line no-await-in-loop -- as above
-      await this.#sleeper.sleep(Math.max(wait, shortest), signal);
-    }
-  }
-
-  /** Puts in order what is not. @returns when to look again */
-  async look(): Promise<Duration> {
+  override async look(): Promise<Duration> {
     try {
       const wait = await this.#look();
-      this.#trouble = undefined;
+      this.standing.trouble = undefined;
       this.#told = undefined;
-      return wait;
+      return Math.max(wait, shortest);
     } catch (error) {
       this.#note(error);
       return unsettled;
@@ -101,9 +69,9 @@ export class Trust implements Identity {
     await this.#follow(ring); // first: what is served must not end because configurations cannot be written
     const ca = bundleOf(ring);
     const { absent, written, hooks } = await bundle.publish(ca);
-    this.#hooks = hooks;
+    this.standing.hooks = hooks;
     if (written.length > 0) log.info({ written }, 'published the CA');
-    this.#live = [ca];
+    this.standing.live = [ca];
     this.#see(ca);
     const { done, wait } = await keeper.turn(ring.next && this.#since(ring.next));
     if (done !== undefined) log.info({ step: done }, 'the CA is being renewed');
@@ -140,8 +108,8 @@ export class Trust implements Identity {
     if (message !== this.#told) this.#parts.log.warn({ err: error }, 'cannot keep up the CA');
     this.#told = message;
     const unreachable = !(error instanceof ApiError) || error.code >= 500;
-    if (this.#trouble !== undefined || !unreachable || error instanceof BundleLost) {
-      this.#trouble = message;
+    if (this.trouble !== undefined || !unreachable || error instanceof BundleLost) {
+      this.standing.trouble = message;
     }
   }
 }
