@@ -25,7 +25,6 @@ let ended: Promise<void>;
 beforeEach(async () => {
   clock = new FakeClock();
   upkeep = new Counting(clock, 'nothing has been looked at');
-  expect(upkeep.trouble).toBe('nothing has been looked at');
   stop = new AbortController();
   ended = upkeep.run(stop.signal);
   await clock.forward(0);
@@ -34,6 +33,12 @@ beforeEach(async () => {
 afterEach(async () => {
   stop.abort();
   await ended;
+});
+
+test('before its first look it has the trouble that it was given', () => {
+  expect(new Counting(clock, 'nothing has been looked at').trouble).toBe(
+    'nothing has been looked at',
+  );
 });
 
 test('it looks at once, and again when the last look said so', async () => {
