@@ -29,22 +29,6 @@ export function minus(a: Amounts, b: Amounts): Amounts {
   return combine(a, b, (x, y) => x - y);
 }
 
-/** The first name of which more is needed than there is; what is not needed may be lacking. */
-export function lacking(needed: Amounts, there: Amounts): string | undefined {
-  for (const [name, amount] of needed) {
-    if (amount > 0n && amount > (there.get(name) ?? 0n)) return name;
-  }
-  return undefined;
-}
-
-/** The first name of a limit that is passed; what has no limit is never lacking. */
-export function beyond(needed: Amounts, limits: Amounts): string | undefined {
-  for (const [name, limit] of limits) {
-    if ((needed.get(name) ?? 0n) > limit) return name;
-  }
-  return undefined;
-}
-
 function combine(a: Amounts, b: Amounts, join: (x: bigint, y: bigint) => bigint): Amounts {
   const result = new Map(a);
   for (const [name, amount] of b) result.set(name, join(result.get(name) ?? 0n, amount));

@@ -1,10 +1,18 @@
-import type { DaemonSet, Taint } from '#schemas/kubernetes/core.ts';
+import type { DaemonSet, PodSpec, Taint } from '#schemas/kubernetes/core.ts';
+import type { ResourceList } from '#schemas/kubernetes/meta.ts';
+import { fits } from '#schemas/quantity/resources.ts';
 
 import { alternativesOf } from './affinity.ts';
 import { plus, toAmounts, type Amounts } from './amounts.ts';
 import { podRequests } from './pod-requests.ts';
 import { conflictOf, type Requirements } from './requirements.ts';
 import { untolerated } from './taints.ts';
+
+/** What one Pod of a DaemonSet is and asks for. */
+export interface DaemonPod {
+  readonly spec: PodSpec;
+  readonly requests: ResourceList;
+}
 
 /**
  * What the Pods of DaemonSets will take of a node: those that tolerate its taints and accept its labels, as
@@ -13,19 +21,40 @@ import { untolerated } from './taints.ts';
  *
  * @param node  what is known of the node's labels; a well-known one that is not known is taken to suit, so that too
  *              much room is kept rather than too little
+ * @param capacity  of the empty node, see {@link landing}
  */
 export function daemonOverhead(
   daemonSets: readonly DaemonSet[],
   node: Requirements,
   taints: readonly Taint[],
+  capacity?: Readonly<ResourceList>,
 ): Amounts {
-  return daemonSets
-    .filter((set) => landsOn(set, node, taints))
-    .map((set) => toAmounts(podRequests(set.spec?.template.spec ?? { containers: [] })))
+  return landing(daemonSets, node, taints, capacity)
+    .map(({ requests }) => toAmounts(requests))
     .reduce(plus, new Map<string, bigint>());
 }
 
-function landsOn(
+/**
+ * The Pods of DaemonSets that will be on a node.
+ *
+ * @param capacity  a Pod that asks for more than the empty node has, or for what it does not offer at all, is never
+ *                  placed there; undefined leaves that open
+ * @throws InvalidQuantity
+ */
+export function landing(
+  daemonSets: readonly DaemonSet[],
+  node: Requirements,
+  taints: readonly Taint[],
+  capacity: Readonly<ResourceList> | undefined,
+): DaemonPod[] {
+  return daemonSets
+    .filter((set) => accepts(set, node, taints))
+    .map(({ spec }) => spec?.template.spec ?? { containers: [] })
+    .map((spec) => ({ spec, requests: requestsOf(spec) }))
+    .filter(({ requests }) => capacity === undefined || fits(requests, capacity));
+}
+
+function accepts(
   { metadata, spec }: DaemonSet,
   node: Requirements,
   taints: readonly Taint[],
@@ -36,4 +65,13 @@ function landsOn(
     !untolerated(taints, pod.tolerations) &&
     alternativesOf(pod).some((asked) => conflictOf(node, asked) === undefined)
   );
+}
+
+/** By template: objects of the caches never change. */
+const known = new WeakMap<PodSpec, ResourceList>();
+
+function requestsOf(spec: PodSpec): ResourceList {
+  const requests = known.get(spec) ?? podRequests(spec);
+  known.set(spec, requests);
+  return requests;
 }

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import type { Requirement } from '#schemas/karpenter/types.ts';
 import { labels } from '#schemas/names.ts';
 
-import { firstSolver } from './first-solver.ts';
 import { misfitOf } from './misfit.ts';
+import { solve } from './solve.ts';
 import { pod, pool } from './testing/build.ts';
 
 const has = (key: string, ...values: string[]): Requirement => ({ key, operator: 'In', values });
@@ -35,7 +35,7 @@ test.each<[string, Requirement[], string | undefined]>([
 test('a Pod that asks for what no size has is told which', () => {
   const asking = pod('a', {}, { nodeSelector: { [labels.arch]: 'arm64' } });
   const problem = { pods: [asking], pools: [pool('web')], nodes: [], daemonSets: [] };
-  expect(firstSolver(problem).unschedulable.get('shop/a')).toEqual([
+  expect(solve(problem).unschedulable.get('shop/a')).toEqual([
     {
       pool: 'web',
       reason: 'InstanceTypes',

@@ -1,73 +1,16 @@
-/** Which requirements leave none of a pool's sizes, for a person to read. */
-import type { InstanceType } from '#schemas/instances/instance-type.ts';
-import { labels } from '#schemas/names.ts';
-
-import { requirementText } from './refusing.ts';
-import type { Requirements } from './requirements.ts';
+import { nodesOf } from './machines/offering.ts';
+import { misfit, suits } from './machines/suiting.ts';
 import type { PoolInSight } from './solver.ts';
-import { templatesOf } from './template.ts';
-
-/** More values than this say nothing to a person. */
-const valuesShown = 5;
-
-/** Whether machines of a size can have what is asked, be it sold out for the moment. */
-export function suits(type: InstanceType, requirements: Requirements): boolean {
-  return [...requirements.keys()].every((key) => suitsIn(key, type, requirements));
-}
 
 /**
  * Why a pool can never make a machine: its own requirements leave no size. Undefined when they leave some, and when
  * its node class has none to begin with.
  */
 export function misfitOf(pool: PoolInSight): string | undefined {
-  const [template] = templatesOf([pool], []);
+  const { offered } = nodesOf(pool);
   const { instanceTypes } = pool;
-  if (!template || instanceTypes.length === 0) return undefined;
-  const isFine = instanceTypes.some((type) => suits(type, template.offered));
-  return isFine ? undefined : misfit(instanceTypes, template.offered);
-}
-
-/**
- * `no instance type of its node class has kubernetes.io/arch In [arm64]; they have amd64`
- *
- * @param types of which none suits
- */
-export function misfit(types: readonly InstanceType[], requirements: Requirements): string {
-  const keys = leastOf(types, requirements);
-  const wanted = keys.map((key) => requirementText(key, requirements)).join(' together with ');
-  const [only, ...rest] = keys;
-  const has = only === undefined || rest.length > 0 ? '' : `; they have ${valuesText(types, only)}`;
-  return `no instance type of its node class has ${wanted}${has}`;
-}
-
-/** A least set of keys that together leave nothing: each that can be missed is left out. */
-function leastOf(types: readonly InstanceType[], requirements: Requirements): string[] {
-  const isEmpty = (keys: readonly string[]): boolean =>
-    !types.some((type) => keys.every((key) => suitsIn(key, type, requirements)));
-  return [...requirements.keys()].reduce<string[]>(
-    (keys, key) => {
-      const fewer = keys.filter((one) => one !== key);
-      return isEmpty(fewer) ? fewer : keys;
-    },
-    [...requirements.keys()],
-  );
-}
-
-function suitsIn(key: string, type: InstanceType, requirements: Requirements): boolean {
-  const values = valuesOf(type, key);
-  const set = requirements.get(key);
-  return !set || values.length === 0 || values.some((value) => set.has(value));
-}
-
-/** Every value of a label that machines of a size can have; none for labels that are no matter of size. */
-export function valuesOf({ labels: own, offerings }: InstanceType, key: string): string[] {
-  if (key === labels.zone) return offerings.map(({ zone }) => zone);
-  const value = own[key];
-  return value === undefined ? [] : [value];
-}
-
-function valuesText(types: readonly InstanceType[], key: string): string {
-  const values = [...new Set(types.flatMap((type) => valuesOf(type, key)))].toSorted();
-  const more = values.length > valuesShown ? ', …' : '';
-  return values.slice(0, valuesShown).join(', ') + more;
+  if (instanceTypes.length === 0) return undefined;
+  return instanceTypes.some((type) => suits(type, offered))
+    ? undefined
+    : misfit(instanceTypes, offered);
 }

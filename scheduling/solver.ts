@@ -1,8 +1,10 @@
 import type { InstanceType } from '#schemas/instances/instance-type.ts';
 import type { NodePool, Requirement } from '#schemas/karpenter/types.ts';
-import type { DaemonSet, Pod, Taint } from '#schemas/kubernetes/core.ts';
-import type { ResourceList } from '#schemas/kubernetes/meta.ts';
+import type { DaemonSet, NodeSelectorRequirement, Pod, Taint } from '#schemas/kubernetes/core.ts';
+import type { LabelSelector, ResourceList } from '#schemas/kubernetes/meta.ts';
 import type { Limit } from '#schemas/quotapolicy/ceilings.ts';
+
+import type { Spread } from './topology/terms.ts';
 
 /** A node that Pods may still go to: a Node that is there, or a claim on its way to one. */
 export interface NodeInSight {
@@ -19,6 +21,39 @@ export interface NodeInSight {
   readonly requirements?: readonly Requirement[];
   /** No Pod is on it, or planned for it, but those of DaemonSets: room for a Pod that shares a node with nobody. */
   readonly empty?: boolean;
+  /** Volumes that its Pods have attached, by CSI driver, each named once. */
+  readonly attached?: Attachments;
+  /** The most volumes of each driver that it can attach; absent drivers are unlimited. */
+  readonly attachLimits?: Readonly<Record<string, number>>;
+}
+
+/** A node that takes no new Pods, yet whose own Pods count where rules look at domains. */
+export type ClosedNode = Pick<NodeInSight, 'name' | 'labels' | 'taints'>;
+
+/** A Pod that has a place: rules between Pods look at its labels, host ports and required anti-affinity. */
+export interface BoundPod {
+  readonly pod: Pod;
+  /** Name of the node in sight, or closed, that it is on or planned for. */
+  readonly on: string;
+}
+
+/** Names of volumes by CSI driver. */
+export type Attachments = Readonly<Record<string, readonly string[]>>;
+
+/** What is known about the volumes of a Pod with claims. */
+export interface PodVolumes {
+  /** Where they can be attached: any of these will do; none: anywhere. */
+  readonly nodes: readonly (readonly NodeSelectorRequirement[])[];
+  readonly attached: Attachments;
+  /** Why no node will do, as a claim that is lost or has no class. */
+  readonly trouble?: string;
+}
+
+/** Spread that Pods without any of their own are given, as kube-scheduler is configured. */
+export interface DefaultSpread {
+  readonly constraints: readonly Omit<Spread, 'labelSelector'>[];
+  /** Pod (namespace/name) → what its Services and its controller select, of which all must hold. */
+  readonly selectors: ReadonlyMap<string, readonly LabelSelector[]>;
 }
 
 export interface PoolInSight {
@@ -40,6 +75,21 @@ export interface Problem {
   /** Pools that may launch, any order. */
   readonly pools: readonly PoolInSight[];
   readonly daemonSets: readonly DaemonSet[];
+  /**
+   * Every Pod that has a place. Absent: nobody knows, so Pods with rules about other Pods are kept to nodes where these
+   * can be told, or refused.
+   */
+  readonly bound?: readonly BoundPod[];
+  readonly closed?: readonly ClosedNode[];
+  /** Labels of all namespaces; absent: rules that select namespaces are refused. */
+  readonly namespaces?: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** Pod (namespace/name) → its volumes; a Pod with claims that is not there is refused. */
+  readonly volumes?: ReadonlyMap<string, PodVolumes>;
+  readonly defaultSpread?: DefaultSpread;
+  /** Whether wishes are held like requirements while they can be; Respect by default. */
+  readonly preferencePolicy?: 'Respect' | 'Ignore';
+  /** Whether `minValues` may be missed rather than launch nothing; Strict by default. */
+  readonly minValuesPolicy?: 'Strict' | 'BestEffort';
 }
 
 /** A machine to be claimed. */
@@ -51,6 +101,8 @@ export interface PlannedClaim {
   readonly instanceTypes: readonly InstanceType[];
   /** Pods planned for it, as namespace/name. */
   readonly pods: readonly string[];
+  /** Some `minValues` could not be had, and its requirements ask for what there is. */
+  readonly isMinValuesRelaxed?: boolean;
 }
 
 /** Why one pool did nothing for a Pod: the first thing that stopped it. */
@@ -64,6 +116,7 @@ export interface Refusal {
     | 'InstanceTypes'
     | 'Resources'
     | 'NoOfferings'
+    | 'Topology'
     | 'Limit';
   /** One sentence with the nearest miss. */
   readonly message: string;

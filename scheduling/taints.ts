@@ -2,15 +2,16 @@ import type { Taint, Toleration } from '#schemas/kubernetes/core.ts';
 
 /**
  * The first taint that keeps a Pod off, or undefined. PreferNoSchedule only makes a node less wanted, so it keeps
- * nobody off.
+ * nobody off, unless wishes are held too.
  */
 export function untolerated(
   taints: readonly Taint[],
   tolerations: readonly Toleration[] | undefined,
+  { wishes = false }: { readonly wishes?: boolean } = {},
 ): Taint | undefined {
   return taints.find(
     (taint) =>
-      taint.effect !== 'PreferNoSchedule' &&
+      (wishes || taint.effect !== 'PreferNoSchedule') &&
       !tolerations?.some((toleration) => tolerates(toleration, taint)),
   );
 }

@@ -22,6 +22,7 @@ export class ValueSet {
   readonly atLeast: bigint | undefined;
   readonly atMost: bigint | undefined;
   readonly minValues: number | undefined;
+  #id: string | undefined;
 
   private constructor(parts: Parts) {
     this.complement = parts.complement;
@@ -49,6 +50,18 @@ export class ValueSet {
 
   static readonly nothing = new ValueSet({ complement: false, values: new Set() });
 
+  /** The same for sets that say the same. */
+  get id(): string {
+    this.#id ??= JSON.stringify([
+      this.complement,
+      [...this.values].toSorted(),
+      this.atLeast?.toString(),
+      this.atMost?.toString(),
+      this.minValues,
+    ]);
+    return this.#id;
+  }
+
   has(value: string): boolean {
     return this.values.has(value) !== this.complement && this.#isWithin(value);
   }
@@ -67,6 +80,10 @@ export class ValueSet {
   get only(): string | undefined {
     const [first] = this.values;
     return !this.complement && this.values.size === 1 ? first : undefined;
+  }
+
+  withMinValues(minValues: number | undefined): ValueSet {
+    return minValues === this.minValues ? this : new ValueSet({ ...this.#parts(), minValues });
   }
 
   intersect(other: ValueSet): ValueSet {
@@ -108,6 +125,11 @@ export class ValueSet {
       parts.push({ key, operator: 'Lt', values: [`${this.atMost + 1n}`] });
     const [first = { key, operator: 'Exists' as const }, ...rest] = parts;
     return [{ ...first, ...extra }, ...rest];
+  }
+
+  #parts(): Parts {
+    const { complement, values, atLeast, atMost, minValues } = this;
+    return { complement, values, atLeast, atMost, minValues };
   }
 
   #narrow(other: ValueSet, minValues: number | undefined): ValueSet {

@@ -9,6 +9,7 @@ export const longest = 1000;
 /** The later a check that stops a pool comes, the nearer the pool was to make a machine. Nearest first. */
 const nearest = [
   'Limit',
+  'Topology',
   'NoOfferings',
   'Resources',
   'NotReady',

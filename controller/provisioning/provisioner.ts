@@ -8,8 +8,8 @@ import type { Metrics } from '#kube/metrics.ts';
  */
 import { waitAfter, defaultBackOff } from '#kube/runtime/back-off.ts';
 import type { Runnable } from '#kube/runtime/reconciler.ts';
-import { firstSolver } from '#scheduling/first-solver.ts';
 import { misfitOf } from '#scheduling/misfit.ts';
+import { solve as solveProblem } from '#scheduling/solve.ts';
 import type { NodeInSight, Plan, Problem, Solve } from '#scheduling/solver.ts';
 import type { NodePool } from '#schemas/karpenter/types.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
@@ -158,7 +158,7 @@ export class Provisioner implements Runnable {
   }
 
   #solve(problem: Problem): Plan {
-    const solve = this.#parts.solve ?? firstSolver;
+    const solve = this.#parts.solve ?? solveProblem;
     return this.#metrics.timed(() => solve(problem));
   }
 

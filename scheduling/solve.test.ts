@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import type { PodSpec } from '#schemas/kubernetes/core.ts';
 import { labels } from '#schemas/names.ts';
 
-import { firstSolver } from './first-solver.ts';
+import { solve } from './solve.ts';
 import type { Plan, Problem } from './solver.ts';
 import { daemonSet, node, pod, pods, pool, problem, size } from './testing/build.ts';
 
-const solve = (parts: Partial<Problem>): Plan => firstSolver(problem(parts));
+const solved = (parts: Partial<Problem>): Plan => solve(problem(parts));
 const sizesOf = ({ claims }: Plan) =>
   claims.map(({ instanceTypes, pods: planned }) => [instanceTypes[0]?.name, planned.length]);
 const refusalOf = (plan: Plan, name = 'p0') => plan.unschedulable.get(`shop/${name}`);
@@ -27,7 +27,7 @@ const mustBe = (
 
 describe('a Pod without a node', () => {
   test('gets the cheapest machine that carries it', () => {
-    const [claim] = solve({ pods: pods(1, { cpu: '3' }), pools: [pool('web')] }).claims;
+    const [claim] = solved({ pods: pods(1, { cpu: '3' }), pools: [pool('web')] }).claims;
     expect(claim).toMatchObject({
       nodePool: 'web',
       pods: ['shop/p0'],
@@ -40,7 +40,7 @@ describe('a Pod without a node', () => {
   });
 
   test('shares a machine while one is large enough', () => {
-    expect(sizesOf(solve({ pods: pods(12), pools: [pool('web')] }))).toEqual([
+    expect(sizesOf(solved({ pods: pods(12), pools: [pool('web')] }))).toEqual([
       ['m.8', 8],
       ['m.4', 4],
     ]);
@@ -51,7 +51,7 @@ describe('a Pod without a node', () => {
       node('a-claim', { cpu: '1' }, { kind: 'claim' }),
       node('host', { cpu: '2' }, { requested: { cpu: '1' } }),
     ];
-    const plan = solve({ pods: pods(3), nodes, pools: [pool('web')] });
+    const plan = solved({ pods: pods(3), nodes, pools: [pool('web')] });
     expect([...plan.nominations]).toEqual([
       ['shop/p0', 'host'],
       ['shop/p1', 'a-claim'],
@@ -65,13 +65,13 @@ describe('a Pod without a node', () => {
       daemonSet({ cpu: '7' }, { tolerations: [] }),
       daemonSet({ cpu: '7' }, { nodeSelector: { disk: 'ssd' } }),
     ];
-    const plan = solve({ pods: pods(1, { cpu: '4' }), pools: [pool('web')], daemonSets: agents });
+    const plan = solved({ pods: pods(1, { cpu: '4' }), pools: [pool('web')], daemonSets: agents });
     expect(sizesOf(plan)).toEqual([['m.8', 1]]);
     expect(plan.claims[0]?.requests).toEqual({ cpu: '5', pods: '2' });
   });
 
   test('is told the nearest miss when no machine is large enough', () => {
-    const plan = solve({ pods: pods(1, { cpu: '70' }), pools: [pool('web')] });
+    const plan = solved({ pods: pods(1, { cpu: '70' }), pools: [pool('web')] });
     expect(refusalOf(plan)).toEqual([
       {
         pool: 'web',
@@ -83,14 +83,14 @@ describe('a Pod without a node', () => {
   });
 
   test('without any pool is unschedulable, with nobody to give a reason', () => {
-    expect(refusalOf(solve({ pods: pods(1) }))).toEqual([]);
+    expect(refusalOf(solved({ pods: pods(1) }))).toEqual([]);
   });
 });
 
 describe('pools', () => {
   test('are asked by weight, heaviest first', () => {
     const pools = [pool('light', { weight: 1 }), pool('heavy', { weight: 50 }), pool('none')];
-    expect(solve({ pods: pods(1), pools }).claims[0]?.nodePool).toBe('heavy');
+    expect(solved({ pods: pods(1), pools }).claims[0]?.nodePool).toBe('heavy');
   });
 
   test('of too small a size are passed over', () => {
@@ -98,27 +98,27 @@ describe('pools', () => {
       pool('small', { weight: 9, sizes: [size(2)] }),
       pool('large', { sizes: [size(16)] }),
     ];
-    expect(solve({ pods: pods(1, { cpu: '9' }), pools }).claims[0]?.nodePool).toBe('large');
+    expect(solved({ pods: pods(1, { cpu: '9' }), pools }).claims[0]?.nodePool).toBe('large');
   });
 
   test('with a taint take only Pods that tolerate it', () => {
     const taint = { key: 'team', value: 'red', effect: 'NoSchedule' } as const;
     const pools = [pool('red', { taints: [taint] })];
-    expect(refusalOf(solve({ pods: pods(1), pools }))).toMatchObject([
+    expect(refusalOf(solved({ pods: pods(1), pools }))).toMatchObject([
       { reason: 'Taints', message: 'does not tolerate the taint team=red:NoSchedule' },
     ]);
     const tolerations = [{ operator: 'Exists' as const }];
-    expect(solve({ pods: pods(1, {}, { tolerations }), pools }).claims).toHaveLength(1);
+    expect(solved({ pods: pods(1, {}, { tolerations }), pools }).claims).toHaveLength(1);
   });
 
   test('take no Pod that does not tolerate the vendor taint', () => {
-    const plan = solve({ pods: pods(1, {}, { tolerations: [] }), pools: [pool('web')] });
+    const plan = solved({ pods: pods(1, {}, { tolerations: [] }), pools: [pool('web')] });
     expect(refusalOf(plan)).toMatchObject([{ reason: 'Taints' }]);
   });
 
   test('that allow only spot never launch', () => {
     const requirements = [{ key: labels.capacityType, operator: 'In' as const, values: ['spot'] }];
-    const plan = solve({ pods: pods(1), pools: [pool('spot', { requirements })] });
+    const plan = solved({ pods: pods(1), pools: [pool('spot', { requirements })] });
     expect(refusalOf(plan)).toMatchObject([
       { reason: 'Requirements', message: expect.stringContaining('on-demand') },
     ]);
@@ -127,14 +127,14 @@ describe('pools', () => {
   test('ask for a choice of sizes with minValues', () => {
     const requirements = [{ key: labels.instanceType, operator: 'Exists' as const, minValues: 3 }];
     const pools = [pool('web', { requirements })];
-    const [claim] = solve({ pods: pods(1, { cpu: '2' }), pools }).claims;
+    const [claim] = solved({ pods: pods(1, { cpu: '2' }), pools }).claims;
     expect(claim?.requirements).toContainEqual({
       key: labels.instanceType,
       operator: 'In',
       values: ['m.2', 'm.4', 'm.8'],
       minValues: 3,
     });
-    expect(refusalOf(solve({ pods: pods(1, { cpu: '3' }), pools }))).toMatchObject([
+    expect(refusalOf(solved({ pods: pods(1, { cpu: '3' }), pools }))).toMatchObject([
       { reason: 'Requirements' },
     ]);
   });
@@ -149,7 +149,7 @@ describe('limits', () => {
         sizes: [size(2)],
       }),
     ];
-    const plan = solve({ pods: pods(2, { cpu: '2' }), pools });
+    const plan = solved({ pods: pods(2, { cpu: '2' }), pools });
     expect(plan.claims).toHaveLength(1);
     expect(refusalOf(plan, 'p1')).toEqual([
       {
@@ -164,7 +164,7 @@ describe('limits', () => {
 
   test('leave smaller sizes when the larger would pass them', () => {
     const pools = [pool('web', { limits: { cpu: '6' } })];
-    expect(sizesOf(solve({ pods: pods(6), pools }))).toEqual([
+    expect(sizesOf(solved({ pods: pods(6), pools }))).toEqual([
       ['m.4', 4],
       ['m.2', 2],
     ]);
@@ -172,7 +172,7 @@ describe('limits', () => {
 
   test('of memory are told in binary units', () => {
     const pools = [pool('web', { limits: { memory: '10Gi' }, remaining: { memory: '1Gi' } })];
-    expect(refusalOf(solve({ pods: pods(1), pools }))).toMatchObject([
+    expect(refusalOf(solved({ pods: pods(1), pools }))).toMatchObject([
       {
         message:
           'limit memory 10Gi of NodePool web is reached: 9Gi memory in use, one more machine takes 8Gi memory',
@@ -184,7 +184,7 @@ describe('limits', () => {
 describe('what a Pod asks of labels', () => {
   test('narrows the claim to zone and size', () => {
     const spec = { nodeSelector: { [labels.zone]: '1b', [labels.instanceVcpus]: '4' } };
-    const [claim] = solve({ pods: pods(1, {}, spec), pools: [pool('web')] }).claims;
+    const [claim] = solved({ pods: pods(1, {}, spec), pools: [pool('web')] }).claims;
     expect(claim?.requirements).toContainEqual({
       key: labels.zone,
       operator: 'In',
@@ -197,7 +197,7 @@ describe('what a Pod asks of labels', () => {
     const zoned = (name: string, zone: string) =>
       pod(name, {}, { nodeSelector: { [labels.zone]: zone } });
     expect(
-      solve({ pods: [zoned('a', '1a'), zoned('b', '1b')], pools: [pool('web')] }).claims,
+      solved({ pods: [zoned('a', '1a'), zoned('b', '1b')], pools: [pool('web')] }).claims,
     ).toHaveLength(2);
   });
 
@@ -212,7 +212,7 @@ describe('what a Pod asks of labels', () => {
         },
       },
     };
-    const [claim] = solve({ pods: pods(1, {}, { affinity }), pools: [pool('web')] }).claims;
+    const [claim] = solved({ pods: pods(1, {}, { affinity }), pools: [pool('web')] }).claims;
     expect(claim?.requirements).toContainEqual({
       key: labels.zone,
       operator: 'In',
@@ -225,7 +225,7 @@ describe('what a Pod asks of labels', () => {
       size(2, { zones: ['1a'], available: false }),
       size(4, { zones: ['1b'], available: false }),
     ];
-    expect(refusalOf(solve({ pods: pods(1), pools: [pool('web', { sizes })] }))).toMatchObject([
+    expect(refusalOf(solved({ pods: pods(1), pools: [pool('web', { sizes })] }))).toMatchObject([
       { reason: 'NoOfferings', message: 'no capacity now for m.2, m.4 in the allowed zones' },
     ]);
   });
@@ -235,7 +235,7 @@ describe('what a Pod asks of labels', () => {
       { key: 'tier', operator: 'In' as const, values: ['gold', 'blue', 'red'] },
     ];
     const pools = [pool('web', { requirements, labels: { team: 'shop' } })];
-    const claimFor = (spec: Partial<PodSpec>) => solve({ pods: pods(1, {}, spec), pools });
+    const claimFor = (spec: Partial<PodSpec>) => solved({ pods: pods(1, {}, spec), pools });
 
     const [claim] = claimFor({
       nodeSelector: { team: 'shop' },
@@ -253,11 +253,11 @@ describe('what a Pod asks of labels', () => {
 
   test('a label that stays open is given to no Node, so nobody may count on it', () => {
     const pools = [pool('web', { requirements: [{ key: 'tier', operator: 'Exists' }] })];
-    expect(refusalOf(solve({ pods: pods(1, {}, mustBe('tier', 'Exists')), pools }))).toMatchObject([
-      { reason: 'Requirements' },
-    ]);
+    expect(refusalOf(solved({ pods: pods(1, {}, mustBe('tier', 'Exists')), pools }))).toMatchObject(
+      [{ reason: 'Requirements' }],
+    );
     expect(
-      solve({ pods: pods(1, {}, { nodeSelector: { tier: 'gold' } }), pools }).claims[0]
+      solved({ pods: pods(1, {}, { nodeSelector: { tier: 'gold' } }), pools }).claims[0]
         ?.requirements,
     ).toContainEqual({
       key: 'tier',
@@ -269,11 +269,11 @@ describe('what a Pod asks of labels', () => {
   test('host names and Karpenter’s own labels are not for new nodes; to exclude a host is fine', () => {
     const refused = (key: string) =>
       refusalOf(
-        solve({ pods: pods(1, {}, { nodeSelector: { [key]: 'x' } }), pools: [pool('web')] }),
+        solved({ pods: pods(1, {}, { nodeSelector: { [key]: 'x' } }), pools: [pool('web')] }),
       );
     expect(refused(labels.hostname)).toMatchObject([{ reason: 'Restricted' }]);
     expect(refused(labels.registered)).toMatchObject([{ reason: 'Restricted' }]);
-    const plan = solve({
+    const plan = solved({
       pods: pods(1, {}, mustBe(labels.hostname, 'NotIn', 'bad')),
       pools: [pool('web')],
     });
@@ -284,7 +284,7 @@ describe('what a Pod asks of labels', () => {
     const requirements = [{ key: labels.zone, operator: 'In' as const, values: ['1a', '1b'] }];
     const nodes = [node('c', { cpu: '8' }, { kind: 'claim', requirements })];
     const goesTo = (zones: string[]) =>
-      solve({ pods: pods(1, {}, mustBe(labels.zone, 'In', ...zones)), nodes }).nominations.get(
+      solved({ pods: pods(1, {}, mustBe(labels.zone, 'In', ...zones)), nodes }).nominations.get(
         'shop/p0',
       );
     expect(goesTo(['1a'])).toBeUndefined();
@@ -292,78 +292,10 @@ describe('what a Pod asks of labels', () => {
   });
 });
 
-describe('what this solver does not look at', () => {
-  const apart = (topologyKey: string): Partial<PodSpec> => ({
-    affinity: {
-      podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] },
-    },
-  });
-
-  test('Pods that must be apart by host get a node each, and nobody joins them', () => {
-    const together = [...pods(2, {}, apart(labels.hostname)), pod('other')];
-    const plan = solve({ pods: together, pools: [pool('web')] });
-    expect(plan.claims.map(({ pods: planned }) => planned.length)).toEqual([1, 1, 1]);
-  });
-
-  test('they go to a node in sight only while it is empty', () => {
-    const nodes = [node('empty', { cpu: '8' }, { empty: true }), node('used', { cpu: '8' })];
-    const plan = solve({ pods: pods(3, {}, apart(labels.hostname)), nodes });
-    expect([...plan.nominations.values()]).toEqual(['empty']);
-  });
-
-  test('host ports and hard spread by host are kept the same way', () => {
-    const port = { containers: [{ name: 'app', ports: [{ containerPort: 80, hostPort: 80 }] }] };
-    const spread = {
-      topologySpreadConstraints: [
-        { topologyKey: labels.hostname, whenUnsatisfiable: 'DoNotSchedule' },
-      ],
-    };
-    expect(solve({ pods: pods(2, {}, port), pools: [pool('web')] }).claims).toHaveLength(2);
-    expect(solve({ pods: pods(2, {}, spread), pools: [pool('web')] }).claims).toHaveLength(2);
-  });
-
-  test.each([
-    ['anti-affinity by zone', apart(labels.zone)],
-    [
-      'affinity',
-      { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{}] } } },
-    ],
-    [
-      'hard spread by zone',
-      {
-        topologySpreadConstraints: [
-          { topologyKey: labels.zone, whenUnsatisfiable: 'DoNotSchedule' },
-        ],
-      },
-    ],
-    [
-      'a volume with a claim',
-      { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'x' } }] },
-    ],
-  ] satisfies [string, Partial<PodSpec>][])('%s is refused, not guessed', (_, spec) => {
-    const plan = solve({
-      pods: pods(1, {}, spec),
-      pools: [pool('web')],
-      nodes: [node('n', { cpu: '9' })],
-    });
-    expect(refusalOf(plan)).toMatchObject([{ pool: 'web', reason: 'Unsupported' }]);
-  });
-
-  test('preferences do not stand in the way', () => {
-    const spec = {
-      topologySpreadConstraints: [
-        { topologyKey: labels.zone, whenUnsatisfiable: 'ScheduleAnyway' },
-      ],
-      affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{}] } },
-    };
-    expect(sizesOf(solve({ pods: pods(2, {}, spec), pools: [pool('web')] }))).toEqual([['m.2', 2]]);
-  });
-});
-
 test('a Pod whose affinity no new node can meet is told so', () => {
   const affinity = {
     nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{}] } },
   };
-  const plan = solve({ pods: pods(1, {}, { affinity }), pools: [pool('web')] });
+  const plan = solved({ pods: pods(1, {}, { affinity }), pools: [pool('web')] });
   expect(refusalOf(plan)).toMatchObject([{ reason: 'Requirements' }]);
 });

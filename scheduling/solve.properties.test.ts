@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import type { Pod } from '#schemas/kubernetes/core.ts';
 import { labels } from '#schemas/names.ts';
 import { addResources, fits } from '#schemas/quantity/resources.ts';
 
-import { firstSolver } from './first-solver.ts';
 import { podRequests } from './pod-requests.ts';
+import { solve } from './solve.ts';
 import type { Problem } from './solver.ts';
 import { daemonSet, node, pod, pool, problem, size } from './testing/build.ts';
+import { apart } from './testing/rules.ts';
 
 const anyPod = fc.record({
   cpu: fc.integer({ min: 0, max: 10_000 }),
@@ -15,11 +17,7 @@ const anyPod = fc.record({
   zone: fc.option(fc.constantFrom('1a', '1b')),
   alone: fc.boolean(),
 });
-const alone = {
-  podAntiAffinity: {
-    requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: labels.hostname }],
-  },
-};
+const own = { app: 'alone' };
 const anyProblem: fc.Arbitrary<Problem> = fc
   .record({
     pods: fc.array(anyPod, { maxLength: 30 }),
@@ -35,13 +33,16 @@ const anyProblem: fc.Arbitrary<Problem> = fc
   .map(({ pods, nodes, limits, daemon }) =>
     problem({
       pods: pods.map(({ cpu, memory, zone, alone: isAlone }, index) =>
-        pod(
-          `p${index}`,
-          { cpu: `${cpu}m`, memory: `${memory}Gi` },
-          {
-            ...(zone === null ? {} : { nodeSelector: { [labels.zone]: zone } }),
-            ...(isAlone ? { affinity: alone } : {}),
-          },
+        withLabels(
+          isAlone ? own : {},
+          pod(
+            `p${index}`,
+            { cpu: `${cpu}m`, memory: `${memory}Gi` },
+            {
+              ...(zone === null ? {} : { nodeSelector: { [labels.zone]: zone } }),
+              ...(isAlone ? apart(labels.hostname, own) : {}),
+            },
+          ),
         ),
       ),
       nodes: nodes.map(({ cpu, used, claim }, index) =>
@@ -66,13 +67,18 @@ const anyProblem: fc.Arbitrary<Problem> = fc
     }),
   );
 
+const withLabels = (given: Record<string, string>, one: Pod): Pod => ({
+  ...one,
+  metadata: { ...one.metadata, labels: given },
+});
+
 const requestsIn = ({ pods }: Problem): Map<string, Record<string, string>> =>
   new Map(pods.map(({ metadata, spec }) => [`shop/${metadata?.name}`, podRequests(spec!)]));
 
 test('every Pod is in exactly one place', () => {
   fc.assert(
     fc.property(anyProblem, (given) => {
-      const { claims, nominations, unschedulable } = firstSolver(given);
+      const { claims, nominations, unschedulable } = solve(given);
       const placed = [
         ...claims.flatMap(({ pods }) => pods),
         ...nominations.keys(),
@@ -87,7 +93,7 @@ test('no node and no planned machine is ever overfilled', () => {
   fc.assert(
     fc.property(anyProblem, (given) => {
       const requests = requestsIn(given);
-      const { claims, nominations } = firstSolver(given);
+      const { claims, nominations } = solve(given);
       for (const { allocatable, requested, name } of given.nodes) {
         const added = [...nominations]
           .filter(([, node]) => node === name)
@@ -105,10 +111,32 @@ test('no node and no planned machine is ever overfilled', () => {
   );
 });
 
+test('Pods that must be apart by host never share one', () => {
+  fc.assert(
+    fc.property(anyProblem, (given) => {
+      const { claims, nominations } = solve(given);
+      const lonely = new Set(
+        given.pods.flatMap(({ metadata }) =>
+          metadata?.labels?.['app'] === 'alone' ? [`shop/${metadata.name}`] : [],
+        ),
+      );
+      const places = [
+        ...claims.map(({ pods }) => pods),
+        ...given.nodes.map(({ name }) =>
+          [...nominations].flatMap(([key, at]) => (at === name ? [key] : [])),
+        ),
+      ];
+      for (const pods of places) {
+        expect(pods.filter((key) => lonely.has(key)).length).toBeLessThanOrEqual(1);
+      }
+    }),
+  );
+});
+
 test('limits are never exceeded by the machines that are planned', () => {
   fc.assert(
     fc.property(anyProblem, (given) => {
-      const { claims } = firstSolver(given);
+      const { claims } = solve(given);
       for (const { pool: nodePool, remaining } of given.pools) {
         const own = claims.filter((claim) => claim.nodePool === nodePool.metadata?.name);
         const taken = addResources(
@@ -131,7 +159,7 @@ test('every claim can be had in the zone its Pods ask for', () => {
           each.spec?.nodeSelector?.[labels.zone],
         ]),
       );
-      for (const { pods, instanceTypes } of firstSolver(given).claims) {
+      for (const { pods, instanceTypes } of solve(given).claims) {
         const zones = new Set(
           pods.map((key) => zoneOf.get(key)).filter((zone) => zone !== undefined),
         );
@@ -154,7 +182,7 @@ test('the order in which Pods, nodes and pools are given does not matter', () =>
         nodes: given.nodes.toReversed(),
         pools: given.pools.toReversed(),
       };
-      expect(firstSolver(turned)).toEqual(firstSolver(given));
+      expect(solve(turned)).toEqual(solve(given));
     }),
   );
 });

@@ -1,0 +1,88 @@
+import type { InstanceType } from '#schemas/instances/instance-type.ts';
+import { labels } from '#schemas/names.ts';
+
+import type { Requirements } from '../requirements.ts';
+import type { ValueSet } from '../value-set.ts';
+import type { Size } from './size.ts';
+import { suitsIn } from './suiting.ts';
+
+/** Sizes as bits, one for each place in the catalog. */
+type Bits = Uint32Array;
+
+/** Which sizes of a pool have what: for each set of values that is asked of a key, found out once. */
+export class SizeIndex {
+  readonly #sizes: readonly Size[];
+  readonly #suiting = new Map<string, Bits>();
+  readonly #byPrice = new Map<string, readonly PricedSize[]>();
+
+  constructor(sizes: readonly Size[]) {
+    this.#sizes = sizes;
+  }
+
+  /** Sizes that have the labels, be they sold or not, in the order of the catalog. */
+  suited(requirements: Requirements): readonly Size[] {
+    const bits = this.#bitsOf(requirements);
+    return this.#sizes.filter(({ index }) => has(bits, index));
+  }
+
+  /** Sizes that have the labels and are sold now in an allowed zone, cheapest first; equal ones as in the catalog. */
+  sold(requirements: Requirements): readonly PricedSize[] {
+    const bits = this.#bitsOf(requirements);
+    return this.#pricesIn(requirements.get(labels.zone)).filter(({ size }) =>
+      has(bits, size.index),
+    );
+  }
+
+  #bitsOf(requirements: Requirements): Bits {
+    const all = new Uint32Array((this.#sizes.length + 31) >> 5).fill(0xffffffff);
+    for (const [key, set] of requirements) {
+      const bits = this.#bitsOfSet(key, set);
+      for (let word = 0; word < all.length; word++) all[word]! &= bits[word]!;
+    }
+    return all;
+  }
+
+  #bitsOfSet(key: string, set: ValueSet): Bits {
+    const id = `${key}\0${set.id}`;
+    const known = this.#suiting.get(id);
+    if (known) return known;
+    const bits = new Uint32Array((this.#sizes.length + 31) >> 5);
+    for (const { index, type } of this.#sizes) {
+      if (suitsIn(key, type, set)) bits[index >> 5]! |= 1 << (index & 31);
+    }
+    this.#suiting.set(id, bits);
+    return bits;
+  }
+
+  #pricesIn(zones: ValueSet | undefined): readonly PricedSize[] {
+    const id = zones?.id ?? '';
+    const known = this.#byPrice.get(id);
+    if (known) return known;
+    const sold = this.#sizes.flatMap((size) => {
+      const price = priceOf(size.type, zones);
+      return price === undefined ? [] : [{ size, price }];
+    });
+    const sorted = sold.toSorted((a, b) => (a.price === b.price ? 0 : a.price - b.price));
+    this.#byPrice.set(id, sorted);
+    return sorted;
+  }
+}
+
+export interface PricedSize {
+  readonly size: Size;
+  /** USD per hour; Infinity when nobody knows. */
+  readonly price: number;
+}
+
+/** USD per hour where it is sold now, in an allowed zone; Infinity when nobody knows; undefined when it is not sold. */
+export function priceOf(type: InstanceType, zones: ValueSet | undefined): number | undefined {
+  let least: number | undefined;
+  for (const { available, zone, price = Infinity } of type.offerings) {
+    if (available && (zones?.has(zone) ?? true)) least = Math.min(least ?? price, price);
+  }
+  return least;
+}
+
+function has(bits: Bits, index: number): boolean {
+  return (bits[index >> 5]! & (1 << (index & 31))) !== 0;
+}

@@ -1,0 +1,134 @@
+import { whyNot } from './explain.ts';
+import type { Template } from './machines/template.ts';
+import { Lanes } from './places/lanes.ts';
+import { NodeRoom } from './places/node-room.ts';
+import { OpenClaim } from './places/open-claim.ts';
+import type { Place } from './places/place.ts';
+import { ClaimWriter } from './places/planned-claim.ts';
+import { Search, type Lookout } from './places/search.ts';
+import type { Variant } from './pods/variant.ts';
+import type { Plan, Refusal } from './solver.ts';
+import { record } from './topology/record.ts';
+import type { Queued, World } from './world.ts';
+
+/**
+ * One pass over all Pods: each group goes, Pod by Pod, to the first place that takes it: a node in sight, a machine that
+ * is planned, a new machine of the first pool that can make one. A group that gets stuck is asked again once something
+ * has opened a domain for it.
+ */
+export class Pass {
+  readonly #world: World;
+  readonly #places: Place[];
+  readonly #planned: Lanes;
+  readonly #lookout: Lookout;
+  readonly #claims: OpenClaim[] = [];
+  readonly #unschedulable = new Map<string, readonly Refusal[]>();
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#places = [...world.rooms];
+    const keys = world.topology.keys;
+    this.#planned = new Lanes(keys);
+    const nodes = new Lanes(keys);
+    for (const room of world.rooms) nodes.add(room);
+    this.#lookout = { all: this.#places, nodes, planned: this.#planned };
+  }
+
+  run(): Plan {
+    let waiting = this.#world.queue.map((queued) => new Turn(queued, this.#world.knowsPods));
+    for (let isMoving = true; isMoving && waiting.length > 0;) {
+      isMoving = false;
+      for (const turn of waiting) if (this.#placeAll(turn)) isMoving = true;
+      waiting = waiting.filter(({ isDone }) => !isDone);
+    }
+    for (const turn of waiting) this.#refuse(turn);
+    const writer = new ClaimWriter(this.#world.slots);
+    return {
+      claims: this.#claims.map((claim) => writer.write(claim)),
+      nominations: this.#nominations(),
+      unschedulable: this.#unschedulable,
+    };
+  }
+
+  /** Whether any of its Pods found a place. */
+  #placeAll(turn: Turn): boolean {
+    const { next } = turn;
+    while (!turn.isDone && this.#place(turn)) turn.next += 1;
+    return turn.next > next;
+  }
+
+  /** Wishes hold for as long as they can; see pods/relaxation.ts. */
+  #place({ pod, searches }: Turn): boolean {
+    for (const search of searches) {
+      if (search.isExhausted) continue;
+      const place = search.find(this.#lookout) ?? this.#open(search);
+      if (place) {
+        this.#settle(place, pod, search.variant);
+        return true;
+      }
+      search.fail();
+    }
+    return false;
+  }
+
+  #settle(place: Place, pod: string, variant: Variant): void {
+    const before = place.where;
+    place.take(pod, variant);
+    if (place.where !== before) this.#planned.move(place, before);
+    record(place, variant);
+  }
+
+  /** A claim of the first pool that can make one; it is kept only if the Pod goes there. */
+  #open(search: Search): OpenClaim | undefined {
+    for (const template of this.#world.templates) {
+      const claim = new OpenClaim(this.#places.length, template, this.#world.isLenient);
+      if (claim.check(search.probe) !== 'fits') continue;
+      this.#places.push(claim);
+      this.#claims.push(claim);
+      this.#planned.add(claim);
+      return claim;
+    }
+    return undefined;
+  }
+
+  #nominations(): Map<string, string> {
+    const rooms = this.#places.filter((place) => place instanceof NodeRoom);
+    return new Map(rooms.flatMap(({ node, pods }) => pods.map((pod) => [pod, node.name] as const)));
+  }
+
+  #refuse({ rest, queued }: Turn): void {
+    const refusals = this.#world.templates.map((template) => ({
+      pool: template.name,
+      ...this.#miss(template, queued),
+    }));
+    for (const pod of rest) this.#unschedulable.set(pod, refusals);
+  }
+
+  #miss(template: Template, { trouble, last }: Queued): Pick<Refusal, 'reason' | 'message'> {
+    return trouble ?? whyNot(template, last, this.#world.slots);
+  }
+}
+
+/** A group while its Pods are placed. */
+class Turn {
+  readonly queued: Queued;
+  readonly searches: readonly Search[];
+  next = 0;
+
+  constructor(queued: Queued, knowsPods: boolean) {
+    this.queued = queued;
+    this.searches = queued.variants.map((variant) => new Search(variant, knowsPods));
+  }
+
+  get pod(): string {
+    return this.queued.group.pods[this.next] ?? '';
+  }
+
+  get rest(): readonly string[] {
+    return this.queued.group.pods.slice(this.next);
+  }
+
+  get isDone(): boolean {
+    return this.next >= this.queued.group.pods.length;
+  }
+}

@@ -1,0 +1,59 @@
+import type { HostPort } from '../pods/host-ports.ts';
+import type { Variant } from '../pods/variant.ts';
+import type { Amounts } from '../slots.ts';
+import type { Attachments, NodeInSight } from '../solver.ts';
+import type { NodeKind } from './node-kind.ts';
+import { Place } from './place.ts';
+import type { Probe, Verdict } from './probe.ts';
+
+/** The room that is left on a node in sight while a pass fills it. */
+export class NodeRoom extends Place {
+  readonly node: NodeInSight;
+  readonly where: NodeKind;
+  readonly free: Amounts;
+  readonly pods: string[] = [];
+  readonly #attached = new Map<string, Set<string>>();
+
+  constructor(
+    index: number,
+    node: NodeInSight,
+    where: NodeKind,
+    room: { readonly free: Amounts; readonly ports: readonly HostPort[] },
+  ) {
+    super(index, room.ports);
+    this.node = node;
+    this.where = where;
+    this.free = room.free;
+    if (node.attached) this.#attach(node.attached);
+  }
+
+  protected checkOwn(probe: Probe): Verdict {
+    const { variant } = probe;
+    if (probe.keepsToEmpty && !this.node.empty) return 'never';
+    if (!probe.suits(this.where) || !this.#canAttach(variant.attached)) return 'never';
+    const isRefused = variant.choices.some((choice) => !choice.admits(this.where));
+    return isRefused ? probe.refusal : 'fits';
+  }
+
+  protected takeOwn(pod: string, { needs, attached }: Variant): void {
+    this.pods.push(pod);
+    for (let slot = 0; slot < needs.length; slot++) this.free[slot]! -= needs[slot]!;
+    if (attached) this.#attach(attached);
+  }
+
+  /** A volume that is attached already costs nothing more. */
+  #canAttach(attached: Attachments | undefined): boolean {
+    const limits = this.node.attachLimits;
+    if (!attached || !limits) return true;
+    return Object.entries(attached).every(([driver, volumes]) => {
+      const all = new Set([...(this.#attached.get(driver) ?? []), ...volumes]);
+      return all.size <= (limits[driver] ?? Infinity);
+    });
+  }
+
+  #attach(attached: Attachments): void {
+    for (const [driver, volumes] of Object.entries(attached)) {
+      this.#attached.set(driver, new Set([...(this.#attached.get(driver) ?? []), ...volumes]));
+    }
+  }
+}

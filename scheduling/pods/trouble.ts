@@ -1,0 +1,54 @@
+import { labels } from '#schemas/names.ts';
+
+import type { Miss } from '../explain.ts';
+import type { Problem } from '../solver.ts';
+import type { NamespaceSets } from '../topology/namespaces.ts';
+import { allTerms } from '../topology/terms.ts';
+import type { PodGroup } from './group.ts';
+
+/** What would need facts that are not there: refused rather than guessed. */
+export function troubleOf(
+  group: PodGroup,
+  problem: Problem,
+  namespaces: NamespaceSets,
+): Miss | undefined {
+  const unsupported = deviceTrouble(group) ?? ruleTrouble(group, problem, namespaces);
+  if (unsupported !== undefined)
+    return { reason: 'Unsupported', message: `has ${unsupported}, which is not supported` };
+  return volumeTrouble(group);
+}
+
+function deviceTrouble({ form }: PodGroup): string | undefined {
+  const { resourceClaims } = form.spec as { resourceClaims?: unknown[] };
+  return resourceClaims?.length ? 'dynamic resource claims' : undefined;
+}
+
+function ruleTrouble(
+  { rules }: PodGroup,
+  { bound }: Problem,
+  namespaces: NamespaceSets,
+): string | undefined {
+  const terms = allTerms(rules);
+  if (terms.some((term) => !namespaces.canTell(term)))
+    return 'a rule about namespaces whose labels are not known';
+  if (bound !== undefined) return undefined;
+  const isElsewhere = ({ topologyKey }: { topologyKey: string }): boolean =>
+    topologyKey !== labels.hostname;
+  if (rules.affinity.length > 0) return 'required pod affinity';
+  if (rules.antiAffinity.some(isElsewhere))
+    return `required pod anti-affinity over anything but ${labels.hostname}`;
+  if (rules.spread.some(isElsewhere))
+    return `a DoNotSchedule topology spread over anything but ${labels.hostname}`;
+  return undefined;
+}
+
+function volumeTrouble({ form, volumes }: PodGroup): Miss | undefined {
+  if (volumes?.trouble !== undefined) return { reason: 'Unsupported', message: volumes.trouble };
+  const isBound = form.spec.volumes?.some(
+    (volume) => 'persistentVolumeClaim' in volume || 'ephemeral' in volume,
+  );
+  if (!isBound || volumes) return undefined;
+  const message =
+    'has a volume with a claim, which would live and die with the machine, which is not supported';
+  return { reason: 'Unsupported', message };
+}

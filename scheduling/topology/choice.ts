@@ -1,0 +1,93 @@
+import type { Counter } from './counter.ts';
+import { absent, open, type Domains, type Whereabouts } from './domains.ts';
+import { allows, leastOf, type Rule } from './rule.ts';
+
+/**
+ * Where the rules of a Pod over one key let it go just now.
+ *
+ * A Pod that only is counted by others may go anywhere, but a new machine that takes it is pinned to one domain, so
+ * that what is counted is so. Upstream leaves such a machine open and does not count the Pod.
+ */
+export class Choice {
+  readonly domains: Domains;
+  readonly rules: readonly Rule[];
+  /** Whose counts say which domain is the emptiest. */
+  readonly #counters: readonly Counter[];
+  readonly #needsKey: boolean;
+  #version = -1;
+  #size = -1;
+  #order: readonly number[] = [];
+  #allowed: readonly boolean[] = [];
+
+  constructor(domains: Domains, rules: readonly Rule[], counters: readonly Counter[]) {
+    this.domains = domains;
+    this.rules = rules;
+    const spread = rules.flatMap(({ kind, counter }) => (kind === 'spread' ? [counter] : []));
+    this.#counters = spread.length > 0 ? spread : counters;
+    this.#needsKey = rules.some(({ kind }) => kind !== 'anti');
+  }
+
+  /** Whether the Pod's own rules say where it may go. */
+  get isBinding(): boolean {
+    return this.rules.length > 0;
+  }
+
+  get admitsAbsence(): boolean {
+    return !this.#needsKey;
+  }
+
+  /** Allowed domains, emptiest first. */
+  order(): readonly number[] {
+    this.#update();
+    return this.#order;
+  }
+
+  allows(domain: number): boolean {
+    this.#update();
+    return this.#allowed[domain] ?? false;
+  }
+
+  /** Whether a place that can no more be pinned is as the rules want it. */
+  admits(place: Whereabouts): boolean {
+    if (!this.isBinding) return true;
+    const domain = place.domainOf(this.domains);
+    if (domain === absent) return this.admitsAbsence;
+    if (domain !== open) return this.allows(domain);
+    return !this.#needsKey && place.possible(this.domains).every((one) => this.allows(one));
+  }
+
+  #update(): void {
+    const version = this.#versionNow();
+    const size = this.domains.names.length;
+    if (version === this.#version && size === this.#size) return;
+    this.#version = version;
+    this.#size = size;
+    const least = this.rules.map(leastOf);
+    const { names } = this.domains;
+    this.#allowed = names.map((_, domain) =>
+      this.rules.every((rule, index) => allows(rule, domain, least[index] ?? 0)),
+    );
+    this.#order = [...names.keys()]
+      .filter((domain) => this.#allowed[domain])
+      .toSorted((a, b) => this.#load(a) - this.#load(b) || compare(names[a], names[b]));
+  }
+
+  /** Versions only grow, so an equal sum means that nothing changed. */
+  #versionNow(): number {
+    let sum = 0;
+    for (const rule of this.rules) {
+      sum += rule.counter.version;
+      if (rule.kind === 'affinity') for (const { version } of rule.together) sum += version;
+    }
+    for (const { version } of this.#counters) sum += version;
+    return sum;
+  }
+
+  #load(domain: number): number {
+    let sum = 0;
+    for (const counter of this.#counters) sum += counter.in(domain);
+    return sum;
+  }
+}
+
+const compare = (a = '', b = ''): number => (a < b ? -1 : Number(a > b));

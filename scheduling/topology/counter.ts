@@ -1,0 +1,86 @@
+import type { Domains } from './domains.ts';
+import type { NodeFilter, NodeLike } from './node-filter.ts';
+import type { Labels, Selector } from './selector.ts';
+
+/** Namespaces that a rule looks into. */
+export interface Namespaces {
+  /** The same for equal sets. */
+  readonly id: string;
+  has(namespace: string): boolean;
+}
+
+/** Pods that a rule is about. */
+export interface Matcher {
+  readonly namespaces: Namespaces;
+  readonly selector: Selector;
+}
+
+export const idOfMatcher = ({ namespaces, selector }: Matcher): string =>
+  `${namespaces.id} ${selector.id}`;
+
+/** How many Pods of a kind each domain of a key has: one for all rules that count the same. */
+export class Counter {
+  readonly domains: Domains;
+  readonly matchers: readonly Matcher[];
+  /** Only nodes that it admits are looked at. */
+  readonly filter: NodeFilter | undefined;
+  /** By domain; of hosts by number of the place. */
+  readonly #counts: number[] = [];
+  /** Pods whose node has no certain domain yet, in every domain that it may be. */
+  readonly #maybe: number[] = [];
+  /** Hosts with a Pod, in the order in which they got one. */
+  readonly hosts: number[] = [];
+  /** Pods anywhere, also on nodes that take no new ones. */
+  total = 0;
+  /** Grows with each change. */
+  version = 0;
+  /** Domains that nodes have or can have, as far as the filter admits them. Never filled for hosts. */
+  readonly known = new Set<number>();
+
+  constructor(domains: Domains, matchers: readonly Matcher[], filter: NodeFilter | undefined) {
+    this.domains = domains;
+    this.matchers = matchers;
+    this.filter = filter;
+  }
+
+  /** Whether a Pod is counted: every matcher must be about it. */
+  selects(namespace: string, given: Labels): boolean {
+    return this.matchers.every(
+      ({ namespaces, selector }) => namespaces.has(namespace) && selector.matches(given),
+    );
+  }
+
+  /** Whether Pods on such a node are counted. */
+  looksAt(node: NodeLike): boolean {
+    return !this.filter || this.filter.admits(node);
+  }
+
+  in(domain: number): number {
+    return this.#counts[domain] ?? 0;
+  }
+
+  /** No Pod is there, and none may come to be. */
+  isFree(domain: number): boolean {
+    return !this.#counts[domain] && !this.#maybe[domain];
+  }
+
+  add(domain: number): void {
+    const before = this.#counts[domain] ?? 0;
+    if (before === 0 && this.domains.isHost) this.hosts.push(domain);
+    this.#counts[domain] = before + 1;
+    this.total += 1;
+    this.version += 1;
+  }
+
+  addAnyOf(domains: readonly number[]): void {
+    for (const domain of domains) this.#maybe[domain] = (this.#maybe[domain] ?? 0) + 1;
+    this.total += 1;
+    this.version += 1;
+  }
+
+  /** On a host that takes no new Pods. */
+  addElsewhere(): void {
+    this.total += 1;
+    this.version += 1;
+  }
+}

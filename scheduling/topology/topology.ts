@@ -1,0 +1,129 @@
+import type { Toleration } from '#schemas/kubernetes/core.ts';
+
+import type { Asked } from '../labels/asked.ts';
+import { CounterIndex } from './counter-index.ts';
+import { Counter, idOfMatcher, type Matcher } from './counter.ts';
+import { Domains } from './domains.ts';
+import { NamespaceSets } from './namespaces.ts';
+import { NodeFilter } from './node-filter.ts';
+import type { AffinityRule, AntiRule, SpreadRule } from './rule.ts';
+import { ownValues, Selector, type Labels } from './selector.ts';
+import type { PodTerm, Spread } from './terms.ts';
+
+/** A Pod as rules see it. */
+export interface Subject {
+  readonly namespace: string;
+  readonly labels: Labels;
+}
+
+/** How a spread tells nodes apart that it looks at. */
+export interface Standing {
+  readonly formId: number;
+  /** Kinds of node that the Pod accepts. */
+  readonly terms: readonly Asked[];
+  readonly tolerations: readonly Toleration[];
+}
+
+/** All rules between Pods of one pass, and what they count. Rules that count the same share a counter. */
+export class Topology {
+  readonly namespaces: NamespaceSets;
+  readonly #domains = new Map<string, Domains>();
+  readonly #filters = new Map<string, NodeFilter>();
+  /** Pods that rules count. */
+  readonly counters = new CounterIndex();
+  /** Pods whose anti-affinity keeps others away, counted for those. */
+  readonly keepers = new CounterIndex();
+
+  constructor(namespaces: NamespaceSets) {
+    this.namespaces = namespaces;
+  }
+
+  /** Keys that rules are about, host names left out. */
+  get keys(): readonly Domains[] {
+    return [...this.#domains.values()].filter(({ isHost }) => !isHost);
+  }
+
+  spread(spread: Spread, subject: Subject, standing: Standing): SpreadRule {
+    const more = ownValues(spread.matchLabelKeys, subject.labels);
+    const selector = new Selector(spread.labelSelector, more);
+    const matcher = { namespaces: this.namespaces.only(subject.namespace), selector };
+    const counter = this.#counter(spread.topologyKey, [matcher], this.#filter(spread, standing));
+    const { maxSkew, minDomains = 1 } = spread;
+    const self = Number(counter.selects(subject.namespace, subject.labels));
+    return { kind: 'spread', counter, maxSkew, minDomains, self };
+  }
+
+  /** Required affinities look for a Pod that matches all of them, as kube-scheduler does. */
+  affinities(terms: readonly PodTerm[], subject: Subject): AffinityRule[] {
+    const matchers = terms.map((term) => this.#matcher(term, subject));
+    const together = terms.map(({ topologyKey }) => this.#counter(topologyKey, matchers));
+    const isSelf = matchers.every(
+      ({ namespaces, selector }) =>
+        namespaces.has(subject.namespace) && selector.matches(subject.labels),
+    );
+    return together.map((counter) => ({ kind: 'affinity', counter, together, isSelf }));
+  }
+
+  antiAffinity(term: PodTerm, subject: Subject): AntiRule {
+    const counter = this.#counter(term.topologyKey, [this.#matcher(term, subject)]);
+    return { kind: 'anti', counter };
+  }
+
+  /** The other side of {@link antiAffinity}: counts Pods that have the rule, for those that it is about. */
+  keeper(term: PodTerm, subject: Subject): Counter {
+    const matchers = [this.#matcher(term, subject)];
+    const domains = this.#domainsOf(term.topologyKey);
+    return this.keepers.at(
+      idOf(domains, matchers),
+      () => new Counter(domains, matchers, undefined),
+    );
+  }
+
+  #counter(key: string, matchers: readonly Matcher[], filter?: NodeFilter): Counter {
+    const domains = this.#domainsOf(key);
+    return this.counters.at(
+      `${idOf(domains, matchers)} ${filter?.id ?? ''}`,
+      () => new Counter(domains, matchers, filter),
+    );
+  }
+
+  #domainsOf(key: string): Domains {
+    const domains = this.#domains.get(key) ?? new Domains(key);
+    this.#domains.set(key, domains);
+    return domains;
+  }
+
+  #matcher(term: PodTerm, { namespace, labels }: Subject): Matcher {
+    const more = [
+      ...ownValues(term.matchLabelKeys, labels),
+      ...ownValues(term.mismatchLabelKeys, labels, 'NotIn'),
+    ];
+    const selector = new Selector(term.labelSelector, more);
+    return { namespaces: this.namespaces.in(term, namespace), selector };
+  }
+
+  /** None when every node counts. */
+  #filter(spread: Spread, { formId, terms, tolerations }: Standing): NodeFilter | undefined {
+    const honoursLabels = spread.nodeAffinityPolicy !== 'Ignore' && !isAnything(terms);
+    const honoursTaints = spread.nodeTaintsPolicy === 'Honor';
+    if (!honoursLabels && !honoursTaints) return undefined;
+    const id = `${honoursLabels} ${honoursTaints} ${formId}`;
+    const known =
+      this.#filters.get(id) ??
+      new NodeFilter(
+        id,
+        honoursLabels ? terms : undefined,
+        honoursTaints ? tolerations : undefined,
+      );
+    this.#filters.set(id, known);
+    return known;
+  }
+}
+
+function idOf({ key }: Domains, matchers: readonly Matcher[]): string {
+  return [key, ...new Set(matchers.map(idOfMatcher))].join(' ');
+}
+
+function isAnything(terms: readonly Asked[]): boolean {
+  return terms.some(({ requirements }) => requirements.size === 0);
+}
