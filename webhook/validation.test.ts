@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 
 import type { CountMachines } from '#schemas/rules/change.ts';
+import { labelRule } from '#schemas/rules/pod/label.ts';
 import { capacityType, claim, pool } from '#schemas/rules/samples.ts';
 
 import type { AdmissionRequest } from './review.ts';
@@ -91,6 +92,16 @@ describe('a change that replaces machines is told with their number', () => {
     validate(review(pool([])), machines);
     validate(review(before, { operation: 'UPDATE', oldObject: before }), machines);
     expect(machines).not.toHaveBeenCalled();
+  });
+});
+
+test('a Pod whose label counts for nothing passes with one warning, whole', () => {
+  const [bad = {}] = labelRule.rejects;
+  expect(validate(review(bad))).toEqual({
+    allowed: true,
+    warnings: [
+      'KPU159 metadata.labels: Only "true" and "false" count as karpenter.unikraft.com/inject; what it says now is passed over.',
+    ],
   });
 });
 

@@ -3,6 +3,7 @@ import type { Status } from '#schemas/kubernetes/meta.ts';
 import { withCounts, type CountMachines } from '#schemas/rules/change.ts';
 import { describe, violations, type Violation } from '#schemas/rules/evaluate.ts';
 import { concernsUs } from '#schemas/rules/ours.ts';
+import { labelViolations } from '#schemas/rules/pod/label.ts';
 
 import { allow, warning, type AdmissionRequest, type Decision } from './review.ts';
 
@@ -14,7 +15,10 @@ import { allow, warning, type AdmissionRequest, type Decision } from './review.t
 export function validate(request: AdmissionRequest, machines: CountMachines = uncounted): Decision {
   const { operation, object, oldObject, subResource } = request;
   if ((operation !== 'CREATE' && operation !== 'UPDATE') || !object) return allow;
-  const broken = violations(object, { operation, subResource, ...(oldObject && { oldObject }) });
+  const broken = [
+    ...violations(object, { operation, subResource, ...(oldObject && { oldObject }) }),
+    ...labelViolations(object, { operation, subResource }),
+  ];
   // A pool that was another provider's has machines of that provider's, which nobody here counts.
   const found = withCounts(broken, () => (concernsUs(oldObject) ? machines(object) : undefined));
   const warnings = found.filter(({ severity }) => severity === 'warn').map(inShort);

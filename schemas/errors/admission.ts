@@ -287,4 +287,9 @@ export const admission = {
     happens: warned,
     fix: 'Set requests of cpu and memory.',
   },
+  KPU159: {
+    title: 'The label that opts in says neither "true" nor "false"',
+    happens: `${warned} The Pod is treated as if it had no such label.`,
+    fix: 'Write "true" to opt in or "false" to opt out, or remove the label.',
+  },
 } as const satisfies Record<string, Explanation>;

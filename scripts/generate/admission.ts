@@ -1,10 +1,14 @@
 import { violations } from '#schemas/rules/evaluate.ts';
 import { isInCrd, tableTroubles } from '#schemas/rules/lint.ts';
 import { placesAt } from '#schemas/rules/places.ts';
+import { labelRule } from '#schemas/rules/pod/label.ts';
 import { comparesWithOld, resourcesOf, type Rule } from '#schemas/rules/rule.ts';
-import { rules } from '#schemas/rules/table.ts';
+import { rules as table } from '#schemas/rules/table.ts';
 
 import type { Generated } from './files.ts';
+
+/** The table, and the one that stands beside it. */
+const rules = [...table, labelRule];
 
 /**
  * docs/reference/admission.md: what is judged when an object is written, and why.
@@ -35,7 +39,8 @@ for what came in while none of them was there.
 - **Whose objects.** NodePools and NodeClaims whose \`nodeClassRef\` is of the group karpenter.unikraft.com; Pods that are
   aimed at Unikraft nodes by the selector \`unikraft.com/virtual-kubelet: "true"\`, by the toleration
   \`virtual-kubelet.io/provider=ukc\` or by the label \`karpenter.unikraft.com/inject: "true"\`; every UnikraftNodeClass.
-  Objects of other providers are never judged.
+  Objects of other providers are never judged. Of other Pods only that label is looked at: a value that counts for
+  nothing is warned of.
 - **When.** An update is judged only when it changes the spec: labels, annotations and finalizers of an object that is bad
   already can always be written. A deletion is never judged.
 - **Where.** Refusals of node classes stand in the CRD and hold without anything else; those of the other kinds, and all

@@ -1,9 +1,10 @@
 import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import type { Resource } from '#schemas/kubernetes/resource.ts';
-import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
 import { onObject } from '#schemas/rules/expression.ts';
+import { isInCrd } from '#schemas/rules/lint.ts';
 import { concernsUsInCel } from '#schemas/rules/ours.ts';
 import { alternativesOf } from '#schemas/rules/places.ts';
+import { labelRule } from '#schemas/rules/pod/label.ts';
 import { describe, resourcesOf, type Operation, type Rule } from '#schemas/rules/rule.ts';
 import { rules } from '#schemas/rules/table.ts';
 import { listOf } from '#schemas/rules/text.ts';
@@ -16,16 +17,16 @@ import { asDocuments } from './manifests.ts';
  * ours gone. What a node class may not be stands in its CRD, which can refuse and cannot warn.
  *
  * No policy has parameters (a missing one would stop other providers' objects), none matches a deletion, and the
- * conditions keep whatever is not ours from being judged at all.
+ * conditions keep whatever is not ours from being judged at all. The rule on a label of everybody's Pods has a policy
+ * of its own, which only warns.
  */
 export function policyFiles(): Generated[] {
   return (['deny', 'warn'] as const).flatMap((severity) => {
-    const files = targets
-      .map((target) => ({ target, own: rulesOf(target, severity) }))
-      .filter(({ own }) => own.length > 0)
-      .map(({ target, own }) => ({
-        path: `kustomize/policies/${severity}/${target.plural}.yaml`,
-        text: asDocuments(policyOf(target, severity, own), bindingOf(target, severity)),
+    const files = subjects
+      .filter((subject) => subject.severity === severity)
+      .map((subject) => ({
+        path: `kustomize/policies/${severity}/${subject.name}.yaml`,
+        text: asDocuments(policyOf(subject), bindingOf(subject)),
       }));
     const resources = files.map(({ path }) => path.slice(path.lastIndexOf('/') + 1));
     const kustomization = {
@@ -40,13 +41,37 @@ export function policyFiles(): Generated[] {
 
 type Severity = Rule['severity'];
 
-/** In the order of the table. */
-const targets: readonly Resource[] = [...new Set(rules.map(({ target }) => target))];
-
-function rulesOf(target: Resource, severity: Severity): readonly Rule[] {
-  if (target === unikraftNodeClasses && severity === 'deny') return [];
-  return rules.filter((rule) => rule.target === target && rule.severity === severity);
+/** What one policy is about. */
+interface Subject {
+  readonly name: string;
+  readonly target: Resource;
+  readonly severity: Severity;
+  readonly own: readonly Rule[];
+  /** Default true. */
+  readonly onlyOurs?: boolean;
 }
+
+/** In the order of the table. */
+const subjects: readonly Subject[] = [
+  ...Map.groupBy(rules, ({ target }) => target)
+    .entries()
+    .flatMap(([target, own]) =>
+      (['deny', 'warn'] as const).map((severity) => ({
+        name: target.plural,
+        target,
+        severity,
+        own: own.filter((rule) => rule.severity === severity && !isInCrd(rule)),
+      })),
+    )
+    .filter(({ own }) => own.length > 0),
+  {
+    name: 'pod-labels',
+    target: labelRule.target,
+    severity: labelRule.severity,
+    own: [labelRule],
+    onlyOurs: false,
+  },
+];
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
 
@@ -56,17 +81,18 @@ const labels = {
   'app.kubernetes.io/component': 'rules',
 };
 
-function metadata(target: Resource, severity: Severity): KubeObject['metadata'] {
-  return { name: `karpenter-unikraft-${target.plural}-${severity}`, labels };
+function metadata({ name, severity }: Subject): KubeObject['metadata'] {
+  return { name: `karpenter-unikraft-${name}-${severity}`, labels };
 }
 
 /** Every field that the API server would fill in is said, so that what is read back equals the manifest. */
-function policyOf(target: Resource, severity: Severity, own: readonly Rule[]): object {
+function policyOf(subject: Subject): object {
+  const { target, severity, own, onlyOurs = true } = subject;
   const scope = scopeOf(own);
   return {
     apiVersion,
     kind: 'ValidatingAdmissionPolicy',
-    metadata: metadata(target, severity),
+    metadata: metadata(subject),
     spec: {
       // A warning that cannot be worked out is no reason to keep anything out.
       failurePolicy: severity === 'deny' ? 'Fail' : 'Ignore',
@@ -76,21 +102,21 @@ function policyOf(target: Resource, severity: Severity, own: readonly Rule[]): o
         objectSelector: {},
         resourceRules: resourceRules(target, own),
       },
-      matchConditions: conditionsOn(target, scope),
+      ...(onlyOurs && { matchConditions: conditionsOn(target, scope) }),
       ...(isOnSubresources(scope) && { variables: [subresource] }),
       validations: own.flatMap((rule) => validationsOf(rule, scope)),
     },
   };
 }
 
-function bindingOf(target: Resource, severity: Severity): object {
+function bindingOf(subject: Subject): object {
   return {
     apiVersion,
     kind: 'ValidatingAdmissionPolicyBinding',
-    metadata: metadata(target, severity),
+    metadata: metadata(subject),
     spec: {
-      policyName: metadata(target, severity)?.name,
-      validationActions: [severity === 'deny' ? 'Deny' : 'Warn'],
+      policyName: metadata(subject)?.name,
+      validationActions: [subject.severity === 'deny' ? 'Deny' : 'Warn'],
     },
   };
 }

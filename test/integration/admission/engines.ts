@@ -6,6 +6,7 @@ import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
 import type { Case } from '#schemas/rules/corpus.ts';
 import { describe, violations, type Violation } from '#schemas/rules/evaluate.ts';
 import { alternativesOf, placesAt } from '#schemas/rules/places.ts';
+import { labelViolations } from '#schemas/rules/pod/label.ts';
 import { rules } from '#schemas/rules/table.ts';
 import { hooks } from '#webhook/hooks.ts';
 import type { AdmissionRequest } from '#webhook/review.ts';
@@ -21,10 +22,13 @@ export interface Verdict {
   readonly warned: readonly string[];
 }
 
-/** In this process; the measure for all others. */
+/** In this process, with the rule beside the table; the measure for all others. */
 export function byTable(one: Case): Violation[] {
   const { object, operation, oldObject, subResource } = one;
-  return violations(object, { operation, subResource, ...(oldObject && { oldObject }) });
+  return [
+    ...violations(object, { operation, subResource, ...(oldObject && { oldObject }) }),
+    ...labelViolations(object, { operation, subResource }),
+  ];
 }
 
 /** What policies are to say: of each rule and each name in its path, the first place that breaks it. */

@@ -1,6 +1,7 @@
 import type { Container, Pod } from '#schemas/kubernetes/core.ts';
 import { labels } from '#schemas/names.ts';
 import type { Case } from '#schemas/rules/corpus.ts';
+import { labelRule } from '#schemas/rules/pod/label.ts';
 import { container, pod } from '#schemas/rules/samples.ts';
 
 const probed = { livenessProbe: { tcpSocket: { port: 80 } } };
@@ -38,6 +39,16 @@ export const updatesOfPods: readonly Case[] = [
     odd: false,
   },
 ];
+
+/** Samples of the rule that stands beside the table. */
+export const labelsOfPods: readonly Case[] = [...labelRule.accepts, ...labelRule.rejects].map(
+  (object, index) => ({
+    name: `${labelRule.name} ${index}`,
+    operation: 'CREATE',
+    object,
+    odd: false,
+  }),
+);
 
 function elsewhere(given: Record<string, string>): Pod {
   const made = pod({ containers: [container(probed)] });

@@ -8,7 +8,9 @@ import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import { resource } from '#schemas/kubernetes/resource.ts';
 import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
 import { corpus, type Case } from '#schemas/rules/corpus.ts';
-import { rules } from '#schemas/rules/table.ts';
+import { labelRule } from '#schemas/rules/pod/label.ts';
+import type { Rule } from '#schemas/rules/rule.ts';
+import { rules as table } from '#schemas/rules/table.ts';
 
 import { kubectl } from '../webhook/installed-webhook.ts';
 import { Asker, inParallel, type Answer } from './asking.ts';
@@ -23,7 +25,7 @@ import {
   expectedOfPolicies,
   type Verdict,
 } from './engines.ts';
-import { updatesOfPods } from './more-cases.ts';
+import { labelsOfPods, updatesOfPods } from './more-cases.ts';
 import { put, store } from './stored.ts';
 
 /**
@@ -36,7 +38,8 @@ import { put, store } from './stored.ts';
  */
 
 const tools = inject('tools');
-const cases = [...corpus().filter(({ odd }) => !odd), ...updatesOfPods];
+const rules = [...table, labelRule];
+const cases = [...corpus().filter(({ odd }) => !odd), ...updatesOfPods, ...labelsOfPods];
 let run: Run;
 let plane: ControlPlane;
 let asker: Asker;
@@ -68,21 +71,23 @@ afterAll(async () => {
 
 /** Policies come into force a moment after they are written, each by itself. */
 async function allInForce(): Promise<void> {
-  const one = (kind: string, severity: string): number =>
-    cases.findIndex((each) => {
-      const found = byTable(each);
-      const isPlain = each.operation === 'CREATE' && each.object.kind === kind;
-      return isPlain && found.length > 0 && found.every((it) => it.severity === severity);
+  for (const names of rulesByPolicy()) {
+    const index = cases.findIndex((each) => {
+      const found = each.operation === 'CREATE' ? byTable(each) : [];
+      return found.length > 0 && found.every(({ rule }) => names.has(rule));
     });
-  const kinds = [...new Set(rules.map(({ target }) => target.kind))];
-  for (const severity of ['deny', 'warn']) {
-    for (const index of kinds.map((kind) => one(kind, severity))) {
-      const each = cases[index]!;
-      // oxlint-disable-next-line no-await-in-loop -- a few answers
-      const verdict = byServer(each, await put(asker, each, index));
-      expect(verdict?.refused.length || verdict?.warned.length).toBeTruthy();
-    }
+    const each = cases[index]!;
+    // oxlint-disable-next-line no-await-in-loop -- a few answers
+    const verdict = byServer(each, await put(asker, each, index));
+    expect(verdict?.refused.length || verdict?.warned.length).toBeTruthy();
   }
+}
+
+/** Names of the rules that are one policy, for each; refusals of node classes are in the CRD, which is as good. */
+function rulesByPolicy(): Set<string>[] {
+  const policyOf = ({ target, severity }: Rule): string => `${target.kind} ${severity}`;
+  const ofTable = [...Map.groupBy(table, policyOf).values()];
+  return [...ofTable, [labelRule]].map((own) => new Set(own.map(({ name }) => name)));
 }
 
 interface Policy extends KubeObject {

@@ -5,8 +5,12 @@ import type { Case } from '#schemas/rules/corpus.ts';
 import { onObject } from '#schemas/rules/expression.ts';
 import { concernsUsInCel } from '#schemas/rules/ours.ts';
 import { placesAt } from '#schemas/rules/places.ts';
+import { labelRule } from '#schemas/rules/pod/label.ts';
 import { comparesWithOld, type Rule } from '#schemas/rules/rule.ts';
-import { rules } from '#schemas/rules/table.ts';
+import { rules as table } from '#schemas/rules/table.ts';
+
+/** The table, and the rule that stands beside it. */
+const rules = [...table, labelRule];
 
 export interface Question {
   readonly expression: string;

@@ -2,6 +2,7 @@ import { describe, expect, inject, test } from 'vitest';
 
 import { render, type Manifest } from '#sandbox/manifests/render.ts';
 import { concernsUsInCel } from '#schemas/rules/ours.ts';
+import { judgedPodsInCel } from '#schemas/rules/pod/label.ts';
 import { hooks } from '#webhook/hooks.ts';
 
 /** What can be said of the webhook's manifests without a cluster. */
@@ -110,10 +111,10 @@ test('B10: Pods are changed only when they are made, and only they', () => {
 test('the API server asks about what the rules are for, by the same conditions', () => {
   const [rules, , pods] = validating;
   const conditions = (hook?: Hook) => withoutSpaces(hook?.matchConditions[0]?.expression ?? '');
-  const { NodePool, NodeClaim, Pod } = concernsUsInCel;
+  const { NodePool, NodeClaim } = concernsUsInCel;
   expect(conditions(rules)).toContain(withoutSpaces(`object.kind == 'NodePool' ? ${NodePool}`));
   expect(conditions(rules)).toContain(withoutSpaces(`: ${NodeClaim}`));
-  expect(conditions(pods)).toBe(withoutSpaces(Pod));
+  expect(conditions(pods)).toBe(withoutSpaces(judgedPodsInCel));
 });
 
 describe('the Deployment', () => {

@@ -13,7 +13,7 @@ import {
   type WebhookConfiguration,
 } from '#webhook/certificate/ca-bundle.ts';
 
-import { InstalledWebhook, type Replica } from './installed-webhook.ts';
+import { InstalledWebhook, kubectl, type Replica } from './installed-webhook.ts';
 import { inject_, podWith, selector, ukc } from './pods.ts';
 
 /** The webhook among others, in the way, and on its way out. */
@@ -71,6 +71,21 @@ describe('A4, B7: a pool that is being deleted', () => {
     await expect(merge('held', toSpot)).rejects.toMatchObject({ code: 422 });
     await merge('held', { metadata: { finalizers: null } });
     await expect(plane.admin.get(nodePools, { name: 'held' })).rejects.toMatchObject({ code: 404 });
+  });
+});
+
+describe('a Pod whose label says neither of the two values that count', () => {
+  const printed = async (value: string): Promise<string> => {
+    const pod = { apiVersion: 'v1', kind: 'Pod', ...podWith({ labels: { [inject_]: value } }) };
+    return kubectl(plane, tools, ['create', '--dry-run=server', '-f', '-'], pod);
+  };
+
+  test('is left alone, and whoever makes it is told', async () => {
+    const told = await printed('yes');
+    expect(told).toContain('Warning: KPU159 metadata.labels: Only "true" and "false" count');
+    expect(told).toContain('pod/subject created');
+    expect(told.match(/Warning:/g)).toHaveLength(1); // it is not ours, so no other rule is asked
+    expect(await printed('false')).not.toContain('Warning:');
   });
 });
 
