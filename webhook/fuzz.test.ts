@@ -20,6 +20,7 @@ test('A2, A11: whatever bytes come, each answer is a refusal of the caller or a 
   const report = await fuzz(served, { seed: 4, until: () => calls.left-- <= 0 });
 
   expect(report.odd).toEqual([]);
+  expect(report.lives).toBe(true);
   expect(report.answers['200']).toBeGreaterThan(50);
   expect(report.answers['400']).toBeGreaterThan(50);
   expect(await metrics.text()).not.toMatch(/failures_total\{[^}]*status="5/);

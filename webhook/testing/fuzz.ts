@@ -4,10 +4,12 @@ import type { Served } from './served.ts';
 
 export interface FuzzReport {
   readonly calls: number;
-  /** How often each status was answered; `none`: the connection ended without an answer. */
+  /** How often each status was answered; `none`: the connection ended without an answer, see `isWhole`. */
   readonly answers: Readonly<Record<string, number>>;
   /** Answers that are neither a refusal of the caller (4xx) nor a review for the uid that was asked, with their bytes. */
   readonly odd: readonly string[];
+  /** Whether a proper review is answered once all is over. */
+  readonly lives: boolean;
 }
 
 /** A number in [0, 1), the same ones for the same seed (mulberry32). */
@@ -36,16 +38,26 @@ export async function fuzz(
       const text = await exchange(served, sent, tls); // oxlint-disable-line no-await-in-loop -- four at a time
       const [, status = 'none'] = /^HTTP\/1\.1 (\d{3}) /.exec(text) ?? [];
       answers[status] = (answers[status] ?? 0) + 1;
-      if (!isProper(status, text)) odd.push(`${sent.toString('latin1')}\n=> ${text}`);
+      if (!isProper(status, text, sent)) odd.push(`${sent.toString('latin1')}\n=> ${text}`);
     }
   };
   await Promise.all([one(), one(), one(), one()]);
   const calls = Object.values(answers).reduce((sum, count) => sum + count, 0);
-  return { calls, answers, odd };
+  return { calls, answers, odd, lives: await answersProperly(served) };
 }
 
-function isProper(status: string, text: string): boolean {
-  if (status === 'none') return text === '';
+async function answersProperly(served: Served): Promise<boolean> {
+  const request = { uid: 'last', kind: { group: '', version: 'v1', kind: 'Pod' } };
+  const review = { apiVersion, kind, request: { ...request, operation: 'CREATE', object: {} } };
+  const { status, text } = await served.call('/validate', { body: review });
+  return status === 200 && text.includes('"uid":"last","allowed":true');
+}
+
+const apiVersion = 'admission.k8s.io/v1';
+const kind = 'AdmissionReview';
+
+function isProper(status: string, text: string, sent: Buffer): boolean {
+  if (status === 'none') return text === '' && !isWhole(sent);
   if (status !== '200') return status.startsWith('4');
   try {
     const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as {
@@ -56,6 +68,17 @@ function isProper(status: string, text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Whether somebody who sends this may count on an answer: not to a body that never comes as it was announced, and not to
+ * CONNECT, which is no request of an admission server and ends the connection.
+ */
+function isWhole(sent: Buffer): boolean {
+  const [head = '', ...rest] = sent.toString('latin1').split('\r\n\r\n');
+  const [, method = '', length = ''] =
+    /^(\w+) \S+ HTTP\/1\.1\r\n[^]*^content-length: (\d+)$/m.exec(head) ?? [];
+  return length !== '' && method !== 'CONNECT' && rest.join('\r\n\r\n').length >= Number(length);
 }
 
 /** Sends all, says that no more will come, and takes what is answered. */
@@ -137,23 +160,19 @@ function reviewText(random: Random): string {
   };
   const object = pick<unknown>(random, [pod, pod, pool, value(random, 0)]);
   const operation = pick(random, ['CREATE', 'CREATE', 'UPDATE', 'DELETE', 'CONNECT']);
-  const kind = {
+  const of = {
     group: pick(random, ['', 'karpenter.sh']),
     version: 'v1',
     kind: pick(random, ['Pod', 'NodePool']),
   };
   const request = {
     uid: 'u-1',
-    kind,
+    kind: of,
     operation,
     object,
     oldObject: random() < 0.5 ? object : null,
   };
-  return JSON.stringify({
-    apiVersion: 'admission.k8s.io/v1',
-    kind: 'AdmissionReview',
-    request,
-  }).replaceAll('"__P__"', '"__proto__"');
+  return JSON.stringify({ apiVersion, kind, request }).replaceAll('"__P__"', '"__proto__"');
 }
 
 const names: readonly [string, ...string[]] = [
