@@ -98,8 +98,13 @@ function isSecret(value: object): boolean {
 
 /** `tls.key` and `ca.key` as in Secrets; a plain `key` is what caches and queues call an object. */
 function isSecretName(name: string): boolean {
-  return name.endsWith('.key') || secretNames.has(name.toLowerCase().replaceAll(/[-_.]/g, ''));
+  if (name.endsWith('.key')) return true;
+  const letters = plainName.test(name) ? name : name.toLowerCase().replaceAll(/[-_.]/g, '');
+  return secretNames.has(letters);
 }
+
+/** As most names of facts are: there is nothing to take out of them. */
+const plainName = /^[a-z]+$/;
 
 /** That a secret is missing may be the very thing to log, and `secret: { name }` is a reference, looked into further. */
 function isHidden(name: string, item: unknown): boolean {
@@ -108,7 +113,11 @@ function isHidden(name: string, item: unknown): boolean {
   return typeof item === 'object' && item !== null && !references.has(name.toLowerCase());
 }
 
+/** What every text has that holds a secret; most texts hold none, and one look is cheaper than three. */
+const suspicious = /PRIVATE KEY|bearer|basic|eyJ/i;
+
 function censorText(text: string): string {
+  if (!suspicious.test(text)) return text;
   return text
     .replaceAll(privateKey, censored)
     .replaceAll(bearer, `$1 ${censored}`)

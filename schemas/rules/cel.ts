@@ -7,6 +7,7 @@
 import { Environment } from '@marcbachmann/cel-js';
 
 import { InvalidQuantity, Quantity } from '../quantity/quantity.ts';
+import { toCel } from './cel-value.ts';
 import { subsetTroubles } from './subset.ts';
 
 /** The expression cannot be a rule. */
@@ -25,7 +26,7 @@ export type Bindings = Readonly<Partial<Record<(typeof names)[number], unknown>>
 /**
  * An expression that is ready to judge; throws what CEL throws when the value's shape does not fit.
  *
- * @param convert {@link toCel}, or {@link toCelOnce} where many expressions look at the same object
+ * @param convert {@link toCel}, or `toCelOnce()` where many expressions look at the same object
  */
 export type Judge = (bindings: Bindings, convert?: (value: unknown) => unknown) => boolean;
 
@@ -48,32 +49,6 @@ export function compile(cel: string): Judge {
     if (typeof verdict !== 'boolean') throw new NotAVerdict('it is neither true nor false');
     return verdict;
   };
-}
-
-/**
- * JSON as CEL's own types: integers are int64, so BigInt; objects are Maps, since a label may be named `constructor`
- * and would otherwise reach into JavaScript.
- */
-export function toCel(value: unknown, part: (value: unknown) => unknown = toCel): unknown {
-  if (typeof value === 'number') return isInt64(value) ? BigInt(value) : value;
-  if (Array.isArray(value)) return value.map((item) => part(item));
-  if (value === null || typeof value !== 'object') return value;
-  return new Map(Object.entries(value).map(([key, item]) => [key, part(item)]));
-}
-
-/** {@link toCel} that remembers what it converted, whole or as a part of something; for one review. */
-export function toCelOnce(): (value: unknown) => unknown {
-  const known = new Map<unknown, unknown>();
-  return function convert(value: unknown): unknown {
-    if (value === null || typeof value !== 'object') return toCel(value);
-    const converted = known.get(value) ?? toCel(value, convert);
-    known.set(value, converted);
-    return converted;
-  };
-}
-
-function isInt64(value: number): boolean {
-  return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }
 
 function parsed(cel: string): ReturnType<Environment['parse']> {
@@ -99,10 +74,7 @@ function environment(): Environment {
   const rules = new Environment({ enableOptionalTypes: true })
     .registerType(type, { ctor: QuantityValue, fields: {} })
     .registerFunction('isSet(dyn, string): bool', isSet)
-    .registerFunction(
-      `quantity(string): ${type}`,
-      (text: string) => new QuantityValue(Quantity.parse(text)),
-    )
+    .registerFunction(`quantity(string): ${type}`, quantityOf)
     .registerFunction('isQuantity(string): bool', isQuantity)
     .registerFunction(
       `${type}.add(${type}): ${type}`,
@@ -123,6 +95,18 @@ function environment(): Environment {
 function isSet(value: unknown, field: string): boolean {
   if (Array.isArray(value)) throw new TypeError(`a list has no ${field}`);
   return value instanceof Map && value.has(field);
+}
+
+const known = new Map<string, QuantityValue>();
+/** Rules ask again and again for the same bounds, and Pods for the same few sizes. */
+const mostKnown = 256;
+
+function quantityOf(text: string): QuantityValue {
+  const found = known.get(text);
+  if (found) return found;
+  const value = new QuantityValue(Quantity.parse(text));
+  if (known.size < mostKnown) known.set(text, value);
+  return value;
 }
 
 function isQuantity(text: string): boolean {

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { KubeObject } from '../kubernetes/meta.ts';
 import { apiVersionOf } from '../kubernetes/resource.ts';
-import { compile, toCelOnce, type Judge } from './cel.ts';
+import { toCelOnce } from './cel-value.ts';
+import { compile, type Judge } from './cel.ts';
 import { concernsUs } from './ours.ts';
 import { placesAt, placesBy, stepsOf, type Place, type Steps } from './places.ts';
 import { comparesWithOld, resourcesOf, type Operation, type Rule, type Violation } from './rule.ts';
@@ -60,13 +61,22 @@ export function violations(object: KubeObject, review: Review): Violation[] {
   const { operation, oldObject, subResource = '' } = review;
   if (!concernsUs(object) || isUntouched(object, operation, oldObject)) return [];
   const convert = toCelOnce();
+  const places = placesOnce(object);
   return (prepared.get(keyOf(object.apiVersion, object.kind)) ?? [])
     .filter(
       ({ rule, subResources }) => isFor(rule, operation) && subResources.includes(subResource),
     )
-    .flatMap((one) =>
-      placesBy(object, one.steps).flatMap((place) => judge(one, place, oldObject, convert)),
-    );
+    .flatMap((one) => places(one).flatMap((place) => judge(one, place, oldObject, convert)));
+}
+
+/** Many rules look at the same place of an object: the way there is gone once. */
+function placesOnce(object: KubeObject): (one: Prepared) => Place[] {
+  const known = new Map<string, Place[]>();
+  return ({ rule: { path }, steps }) => {
+    const places = known.get(path) ?? placesBy(object, steps);
+    known.set(path, places);
+    return places;
+  };
 }
 
 function isFor({ operations }: Rule, operation: string): boolean {
