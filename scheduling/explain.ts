@@ -172,6 +172,8 @@ const ruleNames = {
   spread: 'topology spread',
   affinity: 'pod affinity',
   anti: 'pod anti-affinity',
+  guard: 'being counted in a topology spread',
+  join: 'being sought by a pod affinity',
 };
 
 function ruleText({ choices, hostRules }: Variant): string {

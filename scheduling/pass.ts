@@ -35,19 +35,25 @@ export class Pass {
   }
 
   run(): Plan {
-    let waiting = this.#world.queue.map((queued) => new Turn(queued, this.#world.knowsPods));
-    for (let isMoving = true; isMoving && waiting.length > 0;) {
-      isMoving = false;
-      for (const turn of waiting) if (this.#placeAll(turn)) isMoving = true;
-      waiting = waiting.filter(({ isDone }) => !isDone);
-    }
-    for (const turn of waiting) this.#refuse(turn);
+    const turns = this.#world.queue.map((queued) => new Turn(queued, this.#world.knowsPods));
+    for (const turn of this.#goAround(turns)) this.#refuse(turn);
     const writer = new ClaimWriter(this.#world.slots);
     return {
       claims: this.#claims.map((claim) => writer.write(claim)),
       nominations: this.#nominations(),
       unschedulable: this.#unschedulable,
     };
+  }
+
+  /** Asks every group until nothing moves any more. Returns those that still have Pods without a place. */
+  #goAround(turns: readonly Turn[]): readonly Turn[] {
+    let waiting = turns;
+    for (let isMoving = true; isMoving && waiting.length > 0;) {
+      isMoving = false;
+      for (const turn of waiting) if (this.#placeAll(turn)) isMoving = true;
+      waiting = waiting.filter(({ isDone }) => !isDone);
+    }
+    return waiting;
   }
 
   /** Whether any of its Pods found a place. */
@@ -58,8 +64,10 @@ export class Pass {
   }
 
   /** Wishes hold for as long as they can; see pods/relaxation.ts. */
-  #place({ pod, searches }: Turn): boolean {
-    for (const search of searches) {
+  #place(turn: Turn): boolean {
+    const { pod, ways } = turn;
+    for (let way = 0; way < ways; way++) {
+      const search = turn.search(way);
       if (search.isExhausted) continue;
       const place = search.find(this.#lookout) ?? this.#open(search);
       if (place) {
@@ -105,19 +113,29 @@ export class Pass {
   }
 
   #miss(template: Template, { trouble, last }: Queued): Pick<Refusal, 'reason' | 'message'> {
-    return trouble ?? whyNot(template, last, this.#world.slots);
+    return trouble ?? whyNot(template, last(), this.#world.slots);
   }
 }
 
 /** A group while its Pods are placed. */
 class Turn {
   readonly queued: Queued;
-  readonly searches: readonly Search[];
+  readonly #searches: Search[] = [];
+  readonly #knowsPods: boolean;
   next = 0;
 
   constructor(queued: Queued, knowsPods: boolean) {
     this.queued = queued;
-    this.searches = queued.variants.map((variant) => new Search(variant, knowsPods));
+    this.#knowsPods = knowsPods;
+  }
+
+  /** How many variants there are. */
+  get ways(): number {
+    return this.queued.variants.length;
+  }
+
+  search(way: number): Search {
+    return (this.#searches[way] ??= new Search(this.queued.variants[way]!(), this.#knowsPods));
   }
 
   get pod(): string {

@@ -16,6 +16,9 @@ import { addResources, maxResources } from '#schemas/quantity/resources.ts';
  * @throws InvalidQuantity
  */
 export function podRequests(spec: PodSpec): ResourceList {
+  const [only, another] = spec.containers;
+  const isPlain = only && !another && !spec.initContainers && !spec.overhead && !spec.resources;
+  if (isPlain) return { ...requestsOf(only), pods: '1' }; // nothing to add up
   const sum = maxResources(running(spec), ...starting(spec.initContainers ?? []));
   return addResources({ ...sum, ...podLevel(spec) }, spec.overhead ?? {}, { pods: '1' });
 }

@@ -10,14 +10,14 @@ import { groupsOf, type PodGroup } from './pods/group.ts';
 import { hostPortsOf, type HostPort } from './pods/host-ports.ts';
 import { troubleOf } from './pods/trouble.ts';
 import {
-  complete,
+  completed,
   placesOf,
   variantsOf,
   type Draft,
   type Variant,
   type VariantSource,
 } from './pods/variant.ts';
-import { AmountTooLarge, Slots, type Amounts } from './slots.ts';
+import { AmountTooLarge, Slots } from './slots.ts';
 import type { NodeInSight, Problem } from './solver.ts';
 import { countBound, keepersOf } from './topology/bound.ts';
 import { NamespaceSets } from './topology/namespaces.ts';
@@ -27,11 +27,15 @@ import { Topology } from './topology/topology.ts';
 export interface Queued {
   readonly group: PodGroup;
   /** The most demanding first; none where there is trouble. */
-  readonly variants: readonly Variant[];
-  /** Those without wishes. */
-  readonly last: readonly Variant[];
+  readonly variants: readonly (() => Variant)[];
+  /** Those without wishes and without regard. */
+  readonly last: () => readonly Variant[];
   /** Why it can go nowhere, whatever there is. */
   readonly trouble: Miss | undefined;
+  /** When it comes, of groups alike in size and of all others; see {@link harderFirst}. */
+  readonly rank: number;
+  /** By cpu, then by memory. */
+  readonly size: readonly [number, number];
 }
 
 export interface World {
@@ -104,8 +108,22 @@ function queuedOf({ group, drafts, last, trouble }: Drafted, topology: Topology)
   const { namespace, labels } = group;
   const counted = topology.counters.about(namespace, labels);
   const keptBy = topology.keepers.about(namespace, labels);
-  const variants = drafts.map((one) => complete(one, counted, keptBy));
-  return { group, variants, last: variants.slice(variants.length - last), trouble };
+  const made = drafts.map((one) => completed(one, counted, keptBy).map(once));
+  const [first] = made[0] ?? [];
+  const { needs } = drafts[0] ?? {};
+  return {
+    group,
+    variants: made.flat(),
+    last: () => made.slice(made.length - last).flatMap((ways) => ways.at(-1)?.() ?? []),
+    trouble,
+    rank: first ? rankOf(first()) : 0,
+    size: [needs?.[0] ?? 0, needs?.[1] ?? 0],
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 function roomsOf({ nodes, bound = [] }: Problem, slots: Slots, kinds: NodeKinds): NodeRoom[] {
@@ -132,30 +150,23 @@ function byKindAndName(a: NodeInSight, b: NodeInSight): number {
 }
 
 /**
- * Pods that need a host of their own kind first, since they open machines that others can fill; then larger ones, since
- * small Pods fill what large ones leave; the rest of the order only makes it one order.
+ * Pods that need a host of their own kind come first, since they open machines that others can fill. Then come Pods
+ * without rules that others count, so that those know what there is, and last those that seek others. Within each of
+ * these larger ones come first, since small Pods fill what large ones leave.
  */
 function harderFirst(a: Queued, b: Queued): number {
-  const [[first], [second]] = [a.variants, b.variants];
   return (
-    Number(isPicky(second)) - Number(isPicky(first)) ||
-    descending(first?.needs, second?.needs) ||
+    a.rank - b.rank ||
+    b.size[0] - a.size[0] ||
+    b.size[1] - a.size[1] ||
     (a.group.age < b.group.age ? -1 : 1)
   );
 }
 
-/** Few can share a host with it. */
-function isPicky(variant: Variant | undefined): boolean {
-  return variant?.hostRules.some(({ kind }) => kind !== 'affinity') ?? false;
-}
-
-/** By cpu, then by memory: the first two slots. */
-function descending(a: Amounts | undefined, b: Amounts | undefined): number {
-  for (let slot = 0; slot < 2; slot++) {
-    const [first, second] = [a?.[slot] ?? 0, b?.[slot] ?? 0];
-    if (first !== second) return second - first;
-  }
-  return 0;
+function rankOf({ isLonely, isRuled, counted, opening }: Variant): number {
+  if (isLonely) return 0;
+  if (opening.some(({ isSought }) => isSought)) return 3;
+  return !isRuled && counted.some(({ skew, isSought }) => skew < Infinity || isSought) ? 1 : 2;
 }
 
 function hasUnwanted({ pools, nodes }: Problem): boolean {

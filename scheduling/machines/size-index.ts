@@ -4,14 +4,21 @@ import { labels } from '#schemas/names.ts';
 import type { Requirements } from '../requirements.ts';
 import type { ValueSet } from '../value-set.ts';
 import type { Size } from './size.ts';
-import { suitsIn } from './suiting.ts';
+import { valuesOf } from './suiting.ts';
 
 /** Sizes as bits, one for each place in the catalog. */
 type Bits = Uint32Array;
 
+/** Sizes by each value of a label, and those for which it is no matter of size. */
+interface Values {
+  readonly byValue: ReadonlyMap<string, Bits>;
+  readonly without: Bits;
+}
+
 /** Which sizes of a pool have what: for each set of values that is asked of a key, found out once. */
 export class SizeIndex {
   readonly #sizes: readonly Size[];
+  readonly #values = new Map<string, Values>();
   readonly #suiting = new Map<string, Bits>();
   readonly #byPrice = new Map<string, readonly PricedSize[]>();
 
@@ -34,7 +41,7 @@ export class SizeIndex {
   }
 
   #bitsOf(requirements: Requirements): Bits {
-    const all = new Uint32Array((this.#sizes.length + 31) >> 5).fill(0xffffffff);
+    const all = this.#none().fill(0xffffffff);
     for (const [key, set] of requirements) {
       const bits = this.#bitsOfSet(key, set);
       for (let word = 0; word < all.length; word++) all[word]! &= bits[word]!;
@@ -42,16 +49,38 @@ export class SizeIndex {
     return all;
   }
 
-  #bitsOfSet(key: string, set: ValueSet): Bits {
-    const id = `${key}\0${set.id}`;
+  #bitsOfSet(key: string, wanted: ValueSet): Bits {
+    const id = `${key}\0${wanted.id}`;
     const known = this.#suiting.get(id);
     if (known) return known;
-    const bits = new Uint32Array((this.#sizes.length + 31) >> 5);
-    for (const { index, type } of this.#sizes) {
-      if (suitsIn(key, type, set)) bits[index >> 5]! |= 1 << (index & 31);
-    }
+    const { byValue, without } = this.#valuesOf(key);
+    const bits = without.slice();
+    for (const [value, having] of byValue) if (wanted.has(value)) add(bits, having);
     this.#suiting.set(id, bits);
     return bits;
+  }
+
+  #valuesOf(key: string): Values {
+    const known = this.#values.get(key);
+    if (known) return known;
+    const byValue = new Map<string, Bits>();
+    const without = this.#none();
+    for (const { index, type } of this.#sizes) {
+      const values = valuesOf(type, key);
+      if (values.length === 0) set(without, index);
+      for (const value of values) {
+        const bits = byValue.get(value) ?? this.#none();
+        byValue.set(value, bits);
+        set(bits, index);
+      }
+    }
+    const found = { byValue, without };
+    this.#values.set(key, found);
+    return found;
+  }
+
+  #none(): Bits {
+    return new Uint32Array((this.#sizes.length + 31) >> 5);
   }
 
   #pricesIn(zones: ValueSet | undefined): readonly PricedSize[] {
@@ -81,6 +110,14 @@ export function priceOf(type: InstanceType, zones: ValueSet | undefined): number
     if (available && (zones?.has(zone) ?? true)) least = Math.min(least ?? price, price);
   }
   return least;
+}
+
+function set(bits: Bits, index: number): void {
+  bits[index >> 5]! |= 1 << (index & 31);
+}
+
+function add(bits: Bits, more: Bits): void {
+  for (let word = 0; word < bits.length; word++) bits[word]! |= more[word]!;
 }
 
 function has(bits: Bits, index: number): boolean {

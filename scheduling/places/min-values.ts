@@ -1,6 +1,7 @@
 import type { Size } from '../machines/size.ts';
 import { valuesNow } from '../machines/suiting.ts';
 import type { Requirements } from '../requirements.ts';
+import type { ValueSet } from '../value-set.ts';
 
 /**
  * `minValues` of a claim's requirements: so many different values of a label must be left among its sizes.
@@ -34,9 +35,9 @@ export class MinValues {
 
   /** Keys of which there are too few values, with how many there are. */
   missed(requirements: Requirements, sizes: () => readonly Size[]): ReadonlyMap<string, number> {
-    const asked = [...requirements].filter(([, { minValues }]) => minValues !== undefined);
+    const asked = askedIn(requirements);
+    if (asked.length === 0) return nothing;
     const missed = new Map<string, number>();
-    if (asked.length === 0) return missed;
     const left = sizes();
     for (const [key, set] of asked) {
       const values = new Set(left.flatMap(({ type }) => valuesNow(type, key)));
@@ -45,4 +46,17 @@ export class MinValues {
     }
     return missed;
   }
+}
+
+const nothing: ReadonlyMap<string, number> = new Map();
+const known = new WeakMap<Requirements, readonly (readonly [string, ValueSet])[]>();
+
+/** Claims share their requirements, and most have none of these. */
+function askedIn(requirements: Requirements): readonly (readonly [string, ValueSet])[] {
+  let asked = known.get(requirements);
+  if (!asked) {
+    asked = [...requirements].filter(([, { minValues }]) => minValues !== undefined);
+    known.set(requirements, asked);
+  }
+  return asked;
 }

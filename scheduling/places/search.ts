@@ -18,7 +18,7 @@ export interface Lookout {
 export class Search {
   readonly variant: Variant;
   readonly probe: Probe;
-  readonly #binding: Choice | undefined;
+  readonly #main: Choice | undefined;
   /** Places before it are never asked again. */
   readonly #cursors = new Map<Lane, number>();
   /** Hosts with a Pod that the variant must be beside. */
@@ -28,7 +28,7 @@ export class Search {
   constructor(variant: Variant, knowsPods: boolean) {
     this.variant = variant;
     this.probe = new Probe(variant, knowsPods);
-    this.#binding = variant.choices.find(({ isBinding }) => isBinding);
+    this.#main = variant.choices.find(({ isBinding, isEven }) => isBinding || isEven);
   }
 
   /** Whether all was tried in vain, and nothing has changed since that could help. */
@@ -59,17 +59,21 @@ export class Search {
   }
 
   #along(lanes: Lanes): Place | undefined {
-    const choice = this.#binding;
+    const choice = this.#main;
     if (!choice) return this.#scan(lanes.all);
     const { domains } = choice;
     const known = lanes.along(domains);
     const ofDomain = (domain: number): Place | undefined =>
       this.#scan(known.at(domain), ({ where }) => where.domainOf(domains) === domain);
-    for (const domain of choice.order()) {
+    // An open place can still come to be in the emptiest domain, so it is better than one in a fuller one.
+    const [emptiest, ...others] = choice.order();
+    const order = emptiest === undefined ? [open] : [emptiest, open, ...others];
+    if (choice.admitsAbsence) order.push(absent);
+    for (const domain of order) {
       const found = ofDomain(domain);
       if (found) return found;
     }
-    return ofDomain(open) ?? (choice.admitsAbsence ? ofDomain(absent) : undefined);
+    return undefined;
   }
 
   /** @param belongs  places leave a lane when their domain is decided */

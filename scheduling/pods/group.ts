@@ -19,15 +19,15 @@ export interface PodGroup {
   /** `namespace/name`, oldest first. */
   readonly pods: string[];
   /** Creation of the oldest, then its key: of groups alike in size the older comes first. */
-  age: string;
+  readonly age: string;
 }
 
 /** @throws InvalidQuantity */
 export function groupsOf(problem: Problem): PodGroup[] {
   const forms = new PodForms();
-  const formed = problem.pods.map((pod) => ({ pod, form: forms.of(pod) }));
+  const formed = problem.pods.map((pod) => ({ pod, form: forms.of(pod), age: ageOf(pod) }));
   const groups = new Groups(problem, labelKeys(problem, forms.all));
-  for (const { pod, form } of formed.toSorted(olderFirst)) groups.add(pod, form);
+  for (const one of formed.toSorted(olderFirst)) groups.add(one);
   return groups.all;
 }
 
@@ -45,7 +45,7 @@ class Groups {
     return [...this.#known.values()];
   }
 
-  add(pod: Pod, form: PodForm): void {
+  add({ pod, form, age }: Formed): void {
     const key = keyOf(pod);
     const given = pod.metadata?.labels ?? {};
     const own = this.#keys.map((name) => (Object.hasOwn(given, name) ? given[name] : null));
@@ -65,7 +65,7 @@ class Groups {
       labels: labelsOf(this.#keys, own),
       volumes,
       pods: [key],
-      age: ageOf(pod),
+      age,
     });
   }
 }
@@ -79,12 +79,12 @@ const ageOf = (pod: Pod): string => `${pod.metadata?.creationTimestamp ?? ''} ${
 interface Formed {
   readonly pod: Pod;
   readonly form: PodForm;
+  readonly age: string;
 }
 
-function olderFirst({ pod: a }: Formed, { pod: b }: Formed): number {
-  const [first, second] = [ageOf(a), ageOf(b)];
-  if (first === second) return 0;
-  return first < second ? -1 : 1;
+function olderFirst({ age: a }: Formed, { age: b }: Formed): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 function labelsOf(keys: readonly string[], values: readonly (string | null | undefined)[]): Labels {

@@ -2,7 +2,6 @@ import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { LabelSelector } from '#schemas/kubernetes/meta.ts';
 
 import type { Problem } from '../solver.ts';
-import { Selector } from '../topology/selector.ts';
 import { allTerms, requiredIn, type PodTerm, type Spread } from '../topology/terms.ts';
 import type { PodForm } from './form.ts';
 
@@ -34,5 +33,6 @@ function keysOf({
   return [...keysIn(labelSelector), ...matchLabelKeys, ...mismatched];
 }
 
-const keysIn = (selector: LabelSelector | undefined): readonly string[] =>
-  new Selector(selector).keys;
+function keysIn({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): string[] {
+  return [...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)];
+}

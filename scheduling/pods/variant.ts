@@ -6,7 +6,8 @@ import type { Amounts } from '../slots.ts';
 import { untolerated } from '../taints.ts';
 import { Choice } from '../topology/choice.ts';
 import type { Counter } from '../topology/counter.ts';
-import { isFinal, type Rule } from '../topology/rule.ts';
+import type { Domains } from '../topology/domains.ts';
+import { isFinal, type AffinityRule, type Rule, type SpreadRule } from '../topology/rule.ts';
 import type { PodTerm, Spread } from '../topology/terms.ts';
 import type { Topology } from '../topology/topology.ts';
 import type { PodGroup } from './group.ts';
@@ -23,6 +24,11 @@ export interface Variant {
   readonly attached: Readonly<Record<string, readonly string[]>> | undefined;
   /** Whether it has rules about other Pods itself. */
   readonly isRuled: boolean;
+  /** Whether no other of its kind can be on its host. */
+  readonly isLonely: boolean;
+  /** Its own spreads and affinities. */
+  readonly spreads: readonly SpreadRule[];
+  readonly affinities: readonly AffinityRule[];
   readonly hostRules: readonly Rule[];
   /** One for each other key that rules of the Pod, or rules about it, look at; those of the Pod first. */
   readonly choices: readonly Choice[];
@@ -81,40 +87,91 @@ const noWishes = { preferredAffinity: [], preferredAntiAffinity: [], preferredSp
 const anyUnwanted: Toleration = { operator: 'Exists', effect: 'PreferNoSchedule' };
 
 /** A variant whose place among the rules of others is not known yet. */
-export interface Draft extends Omit<
+export interface Draft extends Pick<
   Variant,
-  'isRuled' | 'hostRules' | 'choices' | 'counted' | 'opening'
+  'asked' | 'needs' | 'tolerations' | 'ports' | 'attached' | 'keeps'
 > {
   readonly rules: readonly Rule[];
 }
 
-export function complete(
-  { rules, ...draft }: Draft,
+/**
+ * A Pod that is counted where others spread leaves room for those: best so that all domains stay even, else so that
+ * those that are placed can still be bound.
+ *
+ * @param counted  by whom the Pod is counted
+ * @param keptBy  rules of others that keep it away
+ * @returns ways to make the variants, of which the later ones are seldom needed
+ */
+export function completed(
+  draft: Draft,
   counted: readonly Counter[],
   keptBy: readonly Counter[],
-): Variant {
+): (() => Variant)[] {
   const kept = keptBy.map((counter): Rule => ({ kind: 'anti', counter }));
-  const all = [...rules, ...kept];
-  const counters = [...counted, ...draft.keeps];
-  const keys = new Set([...all.map(({ counter }) => counter), ...counters].map((c) => c.domains));
-  const choices = [...keys]
-    .filter(({ isHost }) => !isHost)
-    .map(
-      (domains) =>
-        new Choice(
-          domains,
-          all.filter(({ counter }) => counter.domains === domains),
-          counters.filter((counter) => counter.domains === domains),
-        ),
-    );
+  const guarded = guardedBy(draft, counted);
+  const late = guarded.map((counter): Rule => ({ kind: 'guard', counter, isEarly: false }));
+  const early = guarded.flatMap((counter): Rule[] =>
+    counter.domains.isHost ? [] : [{ kind: 'guard', counter, isEarly: true }],
+  );
+  const rules = [...draft.rules, ...kept, ...joinsOf(draft, counted), ...late];
+  const variant = (): Variant => complete(draft, rules, counted);
+  return early.length > 0
+    ? [() => complete(draft, [...rules, ...early], counted), variant]
+    : [variant];
+}
+
+function complete(
+  { rules: own, ...draft }: Draft,
+  rules: readonly Rule[],
+  counted: readonly Counter[],
+): Variant {
   return {
     ...draft,
-    isRuled: rules.length > 0,
-    hostRules: all.filter(({ counter }) => counter.domains.isHost),
-    choices: choices.toSorted((a, b) => Number(b.isBinding) - Number(a.isBinding)),
+    isRuled: own.length > 0,
+    isLonely: own.some(({ kind, counter }) => kind === 'anti' && counter.domains.isHost),
+    spreads: own.filter((rule) => rule.kind === 'spread'),
+    affinities: own.filter((rule) => rule.kind === 'affinity'),
+    hostRules: rules.filter(({ counter }) => counter.domains.isHost),
+    choices: choicesOf(rules, draft.keeps.length > 0 ? [...counted, ...draft.keeps] : counted),
     counted,
-    opening: all.filter((rule) => !isFinal(rule)).flatMap(countersOf),
+    opening: rules.filter((rule) => !isFinal(rule)).flatMap(countersOf),
   };
+}
+
+/** A Pod that seeks by a counter itself joins anyway. */
+function joinsOf({ rules }: Draft, counted: readonly Counter[]): Rule[] {
+  const own = new Set(rules.flatMap(({ kind, counter }) => (kind === 'affinity' ? [counter] : [])));
+  return counted
+    .filter((counter) => counter.isSought && !own.has(counter))
+    .map((counter) => ({ kind: 'join', counter }));
+}
+
+/** A Pod that spreads by a counter itself keeps it even anyway, unless others ask for more. */
+function guardedBy({ rules }: Draft, counted: readonly Counter[]): readonly Counter[] {
+  const own = new Set(rules.flatMap(({ kind, counter }) => (kind === 'spread' ? [counter] : [])));
+  return counted.filter(
+    (counter) => counter.skew < Infinity && !(own.has(counter) && counter.evenness.length === 1),
+  );
+}
+
+/** The Pod's own rules come first. */
+function choicesOf(rules: readonly Rule[], counters: readonly Counter[]): Choice[] {
+  const keys = new Set<Domains>();
+  for (const { counter } of rules) keys.add(counter.domains);
+  for (const { domains } of counters) keys.add(domains);
+  const choices: Choice[] = [];
+  for (const domains of keys) {
+    if (domains.isHost) continue;
+    const own = rules.filter(({ counter }) => counter.domains === domains);
+    choices.push(
+      new Choice(
+        domains,
+        own,
+        counters.filter((one) => one.domains === domains),
+      ),
+    );
+  }
+  return choices.toSorted((a, b) => Number(b.isBinding) - Number(a.isBinding));
 }
 
 const countersOf = (rule: Rule): readonly Counter[] =>

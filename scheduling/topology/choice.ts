@@ -16,20 +16,25 @@ export class Choice {
   readonly #needsKey: boolean;
   #version = -1;
   #size = -1;
-  #order: readonly number[] = [];
-  #allowed: readonly boolean[] = [];
+  #order: number[] = [];
+  #allowed: boolean[] = [];
 
   constructor(domains: Domains, rules: readonly Rule[], counters: readonly Counter[]) {
     this.domains = domains;
     this.rules = rules;
     const spread = rules.flatMap(({ kind, counter }) => (kind === 'spread' ? [counter] : []));
-    this.#counters = spread.length > 0 ? spread : counters;
-    this.#needsKey = rules.some(({ kind }) => kind !== 'anti');
+    this.#counters = spread.length > 0 ? spread : counters.filter(({ skew }) => skew < Infinity);
+    this.#needsKey = rules.some(({ kind }) => kind === 'spread' || kind === 'affinity');
   }
 
   /** Whether the Pod's own rules say where it may go. */
   get isBinding(): boolean {
     return this.rules.length > 0;
+  }
+
+  /** Whether it matters which of the allowed domains is taken. */
+  get isEven(): boolean {
+    return this.#counters.length > 0;
   }
 
   get admitsAbsence(): boolean {
@@ -62,14 +67,29 @@ export class Choice {
     if (version === this.#version && size === this.#size) return;
     this.#version = version;
     this.#size = size;
+    this.#allowed = [];
+    this.#order = [];
     const least = this.rules.map(leastOf);
+    for (let domain = 0; domain < size; domain++) {
+      const isAllowed = this.#isAllowed(domain, least);
+      this.#allowed.push(isAllowed);
+      if (isAllowed) this.#order.push(domain);
+    }
+    if (this.#order.length > 1) this.#sort();
+  }
+
+  #isAllowed(domain: number, least: readonly number[]): boolean {
+    for (let index = 0; index < this.rules.length; index++) {
+      if (!allows(this.rules[index]!, domain, least[index]!)) return false;
+    }
+    return true;
+  }
+
+  /** Emptiest first, then by name. */
+  #sort(): void {
     const { names } = this.domains;
-    this.#allowed = names.map((_, domain) =>
-      this.rules.every((rule, index) => allows(rule, domain, least[index] ?? 0)),
-    );
-    this.#order = [...names.keys()]
-      .filter((domain) => this.#allowed[domain])
-      .toSorted((a, b) => this.#load(a) - this.#load(b) || compare(names[a], names[b]));
+    const loads = names.map((_, domain) => this.#load(domain));
+    this.#order.sort((a, b) => loads[a]! - loads[b]! || (names[a]! < names[b]! ? -1 : 1));
   }
 
   /** Versions only grow, so an equal sum means that nothing changed. */
@@ -89,5 +109,3 @@ export class Choice {
     return sum;
   }
 }
-
-const compare = (a = '', b = ''): number => (a < b ? -1 : Number(a > b));

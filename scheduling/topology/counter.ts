@@ -15,6 +15,12 @@ export interface Matcher {
   readonly selector: Selector;
 }
 
+/** How uneven a spread may be. */
+export interface Evenness {
+  readonly maxSkew: number;
+  readonly minDomains: number;
+}
+
 export const idOfMatcher = ({ namespaces, selector }: Matcher): string =>
   `${namespaces.id} ${selector.id}`;
 
@@ -36,6 +42,17 @@ export class Counter {
   version = 0;
   /** Domains that nodes have or can have, as far as the filter admits them. Never filled for hosts. */
   readonly known = new Set<number>();
+
+  /** The least skew that any Pod asks for that spreads by it; Infinity when none does. */
+  skew = Infinity;
+  /** What all those ask for; several where they do not ask for the same. */
+  readonly evenness: Evenness[] = [];
+  /** Whether Pods want to be where it counts some. */
+  isSought = false;
+  /** Whether this pass has placed a Pod that seeks its own kind where there was none. */
+  isStarted = false;
+  /** Spreads of Pods that this pass has placed, by domain. */
+  readonly #spreads = new Map<number, Evenness[]>();
 
   constructor(domains: Domains, matchers: readonly Matcher[], filter: NodeFilter | undefined) {
     this.domains = domains;
@@ -64,6 +81,41 @@ export class Counter {
     return !this.#counts[domain] && !this.#maybe[domain];
   }
 
+  /** The fewest that a domain has: none where more domains are asked for than there are. */
+  least(minDomains: number): number {
+    if (this.domains.isHost || this.known.size < minDomains) return 0; // a new host is always possible
+    let least = Infinity;
+    for (const domain of this.known) least = Math.min(least, this.in(domain));
+    return least;
+  }
+
+  /** A Pod that spreads has been placed in the domain. */
+  keepEven(domain: number, { maxSkew, minDomains }: Evenness): void {
+    const there = this.#spreads.get(domain) ?? [];
+    this.#spreads.set(domain, there);
+    include(there, { maxSkew, minDomains });
+  }
+
+  /** There are Pods that spread by it. */
+  spreadBy(evenness: Evenness): void {
+    this.skew = Math.min(this.skew, evenness.maxSkew);
+    include(this.evenness, evenness);
+  }
+
+  /** Whether one more Pod would leave all domains as even as anybody wants them. */
+  staysEven(domain: number): boolean {
+    return !this.known.has(domain) || this.in(domain) + 1 - this.least(1) <= this.skew;
+  }
+
+  /** Whether one more Pod would leave those that spread over the domain as even as they ask for. */
+  hasRoomFor(domain: number): boolean {
+    const there = this.#spreads.get(domain);
+    if (!there) return true;
+    return there.every(
+      ({ maxSkew, minDomains }) => this.in(domain) + 1 - this.least(minDomains) <= maxSkew,
+    );
+  }
+
   add(domain: number): void {
     const before = this.#counts[domain] ?? 0;
     if (before === 0 && this.domains.isHost) this.hosts.push(domain);
@@ -83,4 +135,9 @@ export class Counter {
     this.total += 1;
     this.version += 1;
   }
+}
+
+function include(list: Evenness[], { maxSkew, minDomains }: Evenness): void {
+  const isKnown = list.some((one) => one.maxSkew === maxSkew && one.minDomains === minDomains);
+  if (!isKnown) list.push({ maxSkew, minDomains });
 }

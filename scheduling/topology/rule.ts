@@ -31,16 +31,31 @@ export interface AntiRule {
   readonly counter: Counter;
 }
 
-export type Rule = SpreadRule | AffinityRule | AntiRule;
+/**
+ * A domain must not get so many Pods that one which spreads, and is planned for it, could no more be bound: which of
+ * them kube-scheduler binds first is not known. Upstream has no such rule.
+ */
+export interface GuardRule {
+  readonly kind: 'guard';
+  readonly counter: Counter;
+  /** Whether domains are kept even that nobody spreads over yet. */
+  readonly isEarly: boolean;
+}
+
+/**
+ * A Pod that a group seeks must join it once it has started somewhere: kube-scheduler lets nobody start a group while
+ * there is such a Pod elsewhere, and may bind it first.
+ */
+export interface JoinRule {
+  readonly kind: 'join';
+  readonly counter: Counter;
+}
+
+export type Rule = SpreadRule | AffinityRule | AntiRule | GuardRule | JoinRule;
 
 /** What {@link allows} compares with; the same for all domains. */
 export function leastOf(rule: Rule): number {
-  if (rule.kind !== 'spread' || rule.counter.domains.isHost) return 0; // a new host is always possible
-  const { counter, minDomains } = rule;
-  if (counter.known.size < minDomains) return 0;
-  let least = Infinity;
-  for (const domain of counter.known) least = Math.min(least, counter.in(domain));
-  return least;
+  return rule.kind === 'spread' ? rule.counter.least(rule.minDomains) : 0;
 }
 
 export function allows(rule: Rule, domain: number, least: number): boolean {
@@ -53,6 +68,10 @@ export function allows(rule: Rule, domain: number, least: number): boolean {
       return counter.in(domain) > 0 || startsGroup(rule);
     case 'anti':
       return counter.isFree(domain);
+    case 'join':
+      return !counter.isStarted || counter.in(domain) > 0;
+    case 'guard':
+      return rule.isEarly ? counter.staysEven(domain) : counter.hasRoomFor(domain);
   }
 }
 
@@ -63,5 +82,6 @@ export function startsGroup({ isSelf, together }: AffinityRule): boolean {
 
 /** What changes nothing about such a rule but for the worse: once it refuses a domain, it always will. */
 export function isFinal({ kind, counter }: Rule): boolean {
-  return kind === 'anti' || (kind === 'spread' && counter.domains.isHost);
+  if (kind === 'affinity' || kind === 'join') return false;
+  return kind === 'anti' || counter.domains.isHost;
 }

@@ -42,6 +42,18 @@ export class Selector {
   }
 }
 
+/** Selectors of one pass: few are written, and each is read once. */
+export class Selectors {
+  readonly #known = new Map<string, Selector>();
+
+  of(selector: LabelSelector | undefined, more: readonly Condition[]): Selector {
+    const text = JSON.stringify([selector, more]);
+    const known = this.#known.get(text) ?? new Selector(selector, more);
+    this.#known.set(text, known);
+    return known;
+  }
+}
+
 export const handleOf = (key: string, value: string): string => `${key}\0${value}`;
 
 /**

@@ -42,14 +42,26 @@ export interface PodRules {
   readonly preferredSpread: readonly Spread[];
 }
 
+/** Most Pods have none. */
+const noRules: PodRules = {
+  affinity: [],
+  antiAffinity: [],
+  spread: [],
+  preferredAffinity: [],
+  preferredAntiAffinity: [],
+  preferredSpread: [],
+};
+
 export function rulesOf({ affinity, topologySpreadConstraints = [] }: PodSpec): PodRules {
+  const { podAffinity, podAntiAffinity } = affinity ?? {};
+  if (!podAffinity && !podAntiAffinity && topologySpreadConstraints.length === 0) return noRules;
   const spreads = topologySpreadConstraints as unknown as readonly Spread[];
   return {
-    affinity: requiredIn(affinity?.podAffinity),
-    antiAffinity: requiredIn(affinity?.podAntiAffinity),
+    affinity: requiredIn(podAffinity),
+    antiAffinity: requiredIn(podAntiAffinity),
     spread: spreads.filter(isHard),
-    preferredAffinity: preferredIn(affinity?.podAffinity),
-    preferredAntiAffinity: preferredIn(affinity?.podAntiAffinity),
+    preferredAffinity: preferredIn(podAffinity),
+    preferredAntiAffinity: preferredIn(podAntiAffinity),
     preferredSpread: spreads.filter((spread) => !isHard(spread)),
   };
 }
@@ -61,7 +73,7 @@ export function isHard({ whenUnsatisfiable }: Spread): boolean {
 
 /** Every rule there is, wanted or required. */
 export function allTerms(rules: PodRules): readonly (PodTerm | Spread)[] {
-  return Object.values(rules).flat() as (PodTerm | Spread)[];
+  return rules === noRules ? [] : (Object.values(rules).flat() as (PodTerm | Spread)[]);
 }
 
 export function requiredIn(rules: Readonly<Record<string, unknown>> | undefined): PodTerm[] {

@@ -7,7 +7,7 @@ import { Domains } from './domains.ts';
 import { NamespaceSets } from './namespaces.ts';
 import { NodeFilter } from './node-filter.ts';
 import type { AffinityRule, AntiRule, SpreadRule } from './rule.ts';
-import { ownValues, Selector, type Labels } from './selector.ts';
+import { ownValues, Selectors, type Labels } from './selector.ts';
 import type { PodTerm, Spread } from './terms.ts';
 
 /** A Pod as rules see it. */
@@ -28,6 +28,7 @@ export interface Standing {
 export class Topology {
   readonly namespaces: NamespaceSets;
   readonly #domains = new Map<string, Domains>();
+  readonly #selectors = new Selectors();
   readonly #filters = new Map<string, NodeFilter>();
   /** Pods that rules count. */
   readonly counters = new CounterIndex();
@@ -45,10 +46,11 @@ export class Topology {
 
   spread(spread: Spread, subject: Subject, standing: Standing): SpreadRule {
     const more = ownValues(spread.matchLabelKeys, subject.labels);
-    const selector = new Selector(spread.labelSelector, more);
+    const selector = this.#selectors.of(spread.labelSelector, more);
     const matcher = { namespaces: this.namespaces.only(subject.namespace), selector };
     const counter = this.#counter(spread.topologyKey, [matcher], this.#filter(spread, standing));
     const { maxSkew, minDomains = 1 } = spread;
+    counter.spreadBy({ maxSkew, minDomains });
     const self = Number(counter.selects(subject.namespace, subject.labels));
     return { kind: 'spread', counter, maxSkew, minDomains, self };
   }
@@ -57,6 +59,7 @@ export class Topology {
   affinities(terms: readonly PodTerm[], subject: Subject): AffinityRule[] {
     const matchers = terms.map((term) => this.#matcher(term, subject));
     const together = terms.map(({ topologyKey }) => this.#counter(topologyKey, matchers));
+    for (const counter of together) counter.isSought = true;
     const isSelf = matchers.every(
       ({ namespaces, selector }) =>
         namespaces.has(subject.namespace) && selector.matches(subject.labels),
@@ -98,7 +101,7 @@ export class Topology {
       ...ownValues(term.matchLabelKeys, labels),
       ...ownValues(term.mismatchLabelKeys, labels, 'NotIn'),
     ];
-    const selector = new Selector(term.labelSelector, more);
+    const selector = this.#selectors.of(term.labelSelector, more);
     return { namespaces: this.namespaces.in(term, namespace), selector };
   }
 
