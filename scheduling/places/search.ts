@@ -1,6 +1,6 @@
 import type { Variant } from '../pods/variant.ts';
 import type { Choice } from '../topology/choice.ts';
-import { absent, open } from '../topology/domains.ts';
+import { absent, open, type Domains } from '../topology/domains.ts';
 import { startsGroup } from '../topology/rule.ts';
 import type { Lane, Lanes } from './lanes.ts';
 import type { Place } from './place.ts';
@@ -20,7 +20,7 @@ export class Search {
   readonly probe: Probe;
   readonly #main: Choice | undefined;
   /** Places before it are never asked again. */
-  readonly #cursors = new Map<Lane, number>();
+  readonly #cursors = new Map<readonly Place[], number>();
   /** Hosts with a Pod that the variant must be beside. */
   readonly #hosts: { readonly places: Place[] } = { places: [] };
   #failedAt = -1;
@@ -61,34 +61,32 @@ export class Search {
   #along(lanes: Lanes): Place | undefined {
     const choice = this.#main;
     if (!choice) return this.#scan(lanes.all);
-    const { domains } = choice;
-    const known = lanes.along(domains);
-    const ofDomain = (domain: number): Place | undefined =>
-      this.#scan(known.at(domain), ({ where }) => where.domainOf(domains) === domain);
+    const road = lanes.along(choice.domains);
+    const order = choice.order();
     // An open place can still come to be in the emptiest domain, so it is better than one in a fuller one.
-    const [emptiest, ...others] = choice.order();
-    const order = emptiest === undefined ? [open] : [emptiest, open, ...others];
-    if (choice.admitsAbsence) order.push(absent);
-    for (const domain of order) {
-      const found = ofDomain(domain);
+    for (let at = 0; at < order.length; at++) {
+      const found =
+        this.#scan(road.at(order[at]!), choice.domains, order[at]) ??
+        (at === 0 ? this.#scan(road.at(open), choice.domains, open) : undefined);
       if (found) return found;
     }
-    return undefined;
+    return choice.admitsAbsence ? this.#scan(road.at(absent), choice.domains, absent) : undefined;
   }
 
-  /** @param belongs  places leave a lane when their domain is decided */
-  #scan(lane: Lane, belongs?: (place: Place) => boolean): Place | undefined {
-    const { places } = lane;
-    let start = this.#cursors.get(lane) ?? 0;
-    let found: Place | undefined;
-    for (let at = start; at < places.length && !found; at++) {
+  /** @param domain  a place leaves the lane when it comes to be in another one */
+  #scan({ places }: Lane, domains?: Domains, domain?: number): Place | undefined {
+    let start = this.#cursors.get(places) ?? 0;
+    for (let at = start; at < places.length; at++) {
       const place = places[at]!;
-      const verdict = belongs && !belongs(place) ? 'never' : place.check(this.probe);
-      if (verdict === 'fits') found = place;
-      else if (verdict === 'never' && at === start) start = at + 1;
+      const isElsewhere = domains !== undefined && place.where.domainOf(domains) !== domain;
+      const verdict = isElsewhere ? 'never' : place.check(this.probe);
+      if (verdict === 'never' && at === start) start = at + 1;
+      if (verdict !== 'fits') continue;
+      this.#cursors.set(places, start);
+      return place;
     }
-    this.#cursors.set(lane, start);
-    return found;
+    this.#cursors.set(places, start);
+    return undefined;
   }
 
   #openings(): number {

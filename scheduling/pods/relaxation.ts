@@ -30,7 +30,7 @@ export function levelsOf(
   policy: PreferencePolicy,
   hasUnwanted: boolean,
 ): readonly Level[] {
-  const levels = policy === 'Ignore' ? [nothing] : wishesOf(spec, rules);
+  const levels = policy === 'Ignore' || !hasWishes(spec, rules) ? plain : wishesOf(spec, rules);
   const last = levels.at(-1) ?? nothing;
   return hasUnwanted ? [...levels, { ...last, toleratesUnwanted: true }] : levels;
 }
@@ -42,6 +42,17 @@ const nothing: Level = {
   spread: [],
   toleratesUnwanted: false,
 };
+
+const plain: readonly Level[] = [nothing];
+
+function hasWishes({ affinity }: PodSpec, rules: PodRules): boolean {
+  return (
+    rules.preferredAffinity.length > 0 ||
+    rules.preferredAntiAffinity.length > 0 ||
+    rules.preferredSpread.length > 0 ||
+    affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution !== undefined
+  );
+}
 
 function wishesOf(spec: PodSpec, rules: PodRules): Level[] {
   const { preferredAffinity: near, preferredAntiAffinity: away, preferredSpread: spread } = rules;

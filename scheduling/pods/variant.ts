@@ -8,7 +8,7 @@ import { Choice } from '../topology/choice.ts';
 import type { Counter } from '../topology/counter.ts';
 import type { Domains } from '../topology/domains.ts';
 import { isFinal, type AffinityRule, type Rule, type SpreadRule } from '../topology/rule.ts';
-import type { PodTerm, Spread } from '../topology/terms.ts';
+import { noRules, type PodTerm, type Spread } from '../topology/terms.ts';
 import type { Topology } from '../topology/topology.ts';
 import type { PodGroup } from './group.ts';
 import type { HostPort } from './host-ports.ts';
@@ -67,7 +67,7 @@ export interface VariantSource {
  */
 export function variantsOf(group: PodGroup, needs: Amounts, source: VariantSource): Draft[] {
   const { form, rules } = group;
-  const held = source.knowsPods ? rules : { ...rules, ...noWishes };
+  const held = source.knowsPods || rules === noRules ? rules : { ...rules, ...noWishes };
   return levelsOf(form.spec, held, source.policy, source.hasUnwanted).flatMap((level) => {
     const drafted = rulesAt(level, group, source);
     return alternatives(group, level).map((asked) => ({
@@ -107,6 +107,8 @@ export function completed(
   counted: readonly Counter[],
   keptBy: readonly Counter[],
 ): (() => Variant)[] {
+  if (counted.length === 0 && keptBy.length === 0)
+    return [() => complete(draft, draft.rules, counted)];
   const kept = keptBy.map((counter): Rule => ({ kind: 'anti', counter }));
   const guarded = guardedBy(draft, counted);
   const late = guarded.map((counter): Rule => ({ kind: 'guard', counter, isEarly: false }));
@@ -183,6 +185,7 @@ function rulesAt(
   { topology, wishes }: VariantSource,
 ): Pick<Draft, 'rules' | 'keeps'> {
   const { form, rules } = group;
+  if (rules === noRules) return unruled;
   const terms = form.alternatives.map((one) => wishes.of(one));
   const tolerations = form.spec.tolerations ?? [];
   const standing = { formId: form.id, terms, tolerations };
@@ -204,7 +207,10 @@ export function placesOf({ form, volumes }: PodGroup): number {
   return form.alternatives.length * Math.max(1, volumes?.nodes.length ?? 0);
 }
 
-function alternatives({ form, volumes }: PodGroup, { preferred }: Level): Requirements[] {
+const unruled: Pick<Draft, 'rules' | 'keeps'> = { rules: [], keeps: [] };
+
+function alternatives({ form, volumes }: PodGroup, { preferred }: Level): readonly Requirements[] {
+  if (!preferred && !volumes) return form.alternatives;
   const wish = fromSelector(preferred?.matchExpressions ?? []);
   const places = volumes?.nodes.length ? volumes.nodes.map((one) => fromSelector(one)) : [anywhere];
   return form.alternatives.flatMap((own) => places.map((place) => intersect(own, wish, place)));

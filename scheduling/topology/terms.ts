@@ -43,7 +43,7 @@ export interface PodRules {
 }
 
 /** Most Pods have none. */
-const noRules: PodRules = {
+export const noRules: PodRules = {
   affinity: [],
   antiAffinity: [],
   spread: [],
