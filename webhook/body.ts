@@ -50,13 +50,14 @@ export async function readBody(
     resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
   );
   let cancel = (): void => {};
-  queueMicrotask(() => {
-    if (request.complete) return; // as most are, which come in one piece with their head: no timer is needed
+  // Most bodies come in one piece with their head, and are here before this turn ends: no timer is made for them.
+  const lookout = setImmediate(() => {
     cancel = clock.after(within, () => reject(tooLate()));
   });
   try {
     return await promise;
   } finally {
+    clearImmediate(lookout);
     cancel();
   }
 }

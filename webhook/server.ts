@@ -1,7 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
-import { Router, type Request, type Response } from 'express';
-
 import type { Logger } from '#kube/log.ts';
 import type { Metrics } from '#kube/metrics.ts';
 import type { Clock } from '#schemas/time/clock.ts';
@@ -42,34 +40,21 @@ interface Call {
  * an error. Paths are told apart by case and by a slash at the end.
  */
 export function admissionServer(parts: ServerParts): RequestListener {
-  const { metrics, hooks } = parts;
+  const { metrics } = parts;
   const gate = parts.gate ?? new Gate();
   const server = new AdmissionServer(parts, gate);
   metrics.sample('karpenter_unikraft_webhook_calls', 'Calls under way.', {}, () => gate.calls);
-  const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    const call = callOf(request);
-    server.answer(call).then(
-      ({ text, note }) => {
+  return (request, response) => {
+    const [path = '', query = ''] = (request.url ?? '').split('?', 2);
+    const call = { path, query, request };
+    server
+      .answer(call)
+      .then(({ text, note }) => {
         send(response, 200, text);
         note();
-      },
-      (error: unknown) => server.refuse(call, response, error),
-    );
+      })
+      .catch((error: unknown) => server.refuse(call, response, error));
   };
-  const router = Router({ caseSensitive: true, strict: true });
-  for (const path of Object.keys(hooks)) router.post(path, serve);
-  router.use(serve); // whatever is no POST of a hook is refused there
-  return (request, response) => {
-    router(request as Request, response as Response, (error: unknown) => {
-      if (error === undefined) serve(request, response); // what is no path at all
-      else server.refuse(callOf(request), response, error);
-    });
-  };
-}
-
-function callOf(request: IncomingMessage): Call {
-  const [path = '', query = ''] = (request.url ?? '').split('?', 2);
-  return { path, query, request };
 }
 
 interface Answer {
@@ -130,6 +115,7 @@ class AdmissionServer {
     if (status === 500)
       log.error({ path, uid, trace, err: refusal.cause }, 'cannot decide a review');
     else if (status !== 404) log.warn({ path, status, trace, because: message }, 'no decision');
+    if (response.headersSent) return; // it was answered, and could not be counted
     if (status === 405) response.setHeader('allow', 'POST');
     if (status === 504) response.setHeader('connection', 'close'); // the rest of a late body may never come
     send(response, status, JSON.stringify({ error: message, uid }));
