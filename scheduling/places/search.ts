@@ -2,7 +2,7 @@ import type { Variant } from '../pods/variant.ts';
 import type { Choice } from '../topology/choice.ts';
 import { absent, open, type Domains } from '../topology/domains.ts';
 import { startsGroup } from '../topology/rule.ts';
-import type { Lane, Lanes } from './lanes.ts';
+import { blockSize, Lane, type Lanes } from './lanes.ts';
 import type { Place } from './place.ts';
 import { Probe } from './probe.ts';
 
@@ -14,15 +14,23 @@ export interface Lookout {
   readonly planned: Lanes;
 }
 
+/** A domain that places of a lane are in. */
+interface Spot {
+  readonly domains: Domains;
+  readonly domain: number;
+}
+
 /** Looks for places for one variant, and never again where it can never go. */
 export class Search {
   readonly variant: Variant;
   readonly probe: Probe;
   readonly #main: Choice | undefined;
   /** Places before it are never asked again. */
-  readonly #cursors = new Map<readonly Place[], number>();
+  readonly #cursors = new Map<Lane, number>();
   /** Hosts with a Pod that the variant must be beside. */
-  readonly #hosts: { readonly places: Place[] } = { places: [] };
+  readonly #hosts = new Lane();
+  /** The first place of a block that may still take the variant some time. */
+  #hopeful = 0;
   #failedAt = -1;
 
   constructor(variant: Variant, knowsPods: boolean) {
@@ -53,39 +61,62 @@ export class Search {
 
   /** Only hosts that have such a Pod can be meant. */
   #besides(hosts: readonly number[], all: readonly Place[]): Place | undefined {
-    const { places } = this.#hosts;
-    for (let at = places.length; at < hosts.length; at++) places.push(all[hosts[at]!]!);
+    for (let at = this.#hosts.places.length; at < hosts.length; at++) {
+      this.#hosts.add(all[hosts[at]!]!);
+    }
     return this.#scan(this.#hosts);
   }
 
   #along(lanes: Lanes): Place | undefined {
     const choice = this.#main;
     if (!choice) return this.#scan(lanes.all);
-    const road = lanes.along(choice.domains);
+    const { domains } = choice;
+    const road = lanes.along(domains);
     const order = choice.order();
     // An open place can still come to be in the emptiest domain, so it is better than one in a fuller one.
     for (let at = 0; at < order.length; at++) {
+      const domain = order[at]!;
       const found =
-        this.#scan(road.at(order[at]!), choice.domains, order[at]) ??
-        (at === 0 ? this.#scan(road.at(open), choice.domains, open) : undefined);
+        this.#scan(road.at(domain), { domains, domain }) ??
+        (at === 0 ? this.#scan(road.at(open), { domains, domain: open }) : undefined);
       if (found) return found;
     }
-    return choice.admitsAbsence ? this.#scan(road.at(absent), choice.domains, absent) : undefined;
+    return choice.admitsAbsence
+      ? this.#scan(road.at(absent), { domains, domain: absent })
+      : undefined;
   }
 
-  /** @param domain  a place leaves the lane when it comes to be in another one */
-  #scan({ places }: Lane, domains?: Domains, domain?: number): Place | undefined {
-    let start = this.#cursors.get(places) ?? 0;
-    for (let at = start; at < places.length; at++) {
-      const place = places[at]!;
-      const isElsewhere = domains !== undefined && place.where.domainOf(domains) !== domain;
-      const verdict = isElsewhere ? 'never' : place.check(this.probe);
-      if (verdict === 'never' && at === start) start = at + 1;
-      if (verdict !== 'fits') continue;
-      this.#cursors.set(places, start);
-      return place;
+  /** @param spot  a place leaves the lane when it comes to be in another domain */
+  #scan(lane: Lane, spot?: Spot): Place | undefined {
+    const { length } = lane.places;
+    let start = this.#cursors.get(lane) ?? 0;
+    let found: Place | undefined;
+    for (let block = Math.floor(start / blockSize); block * blockSize < length && !found; block++) {
+      const from = Math.max(start, block * blockSize);
+      const end = Math.min(length, (block + 1) * blockSize);
+      const isFull = !lane.mayHaveRoom(block, this.variant.needs);
+      found = isFull ? undefined : this.#scanBlock(lane.places, from, end, spot);
+      if (start === from) start = isFull ? end : this.#hopeful;
+      if (!isFull && !found) lane.refresh(block);
     }
-    this.#cursors.set(places, start);
+    this.#cursors.set(lane, start);
+    return found;
+  }
+
+  #scanBlock(
+    places: readonly Place[],
+    from: number,
+    end: number,
+    spot: Spot | undefined,
+  ): Place | undefined {
+    this.#hopeful = from;
+    for (let at = from; at < end; at++) {
+      const place = places[at]!;
+      const isElsewhere = spot && place.where.domainOf(spot.domains) !== spot.domain;
+      const verdict = isElsewhere ? 'never' : place.check(this.probe);
+      if (verdict === 'fits') return place;
+      if (verdict === 'never' && at === this.#hopeful) this.#hopeful = at + 1;
+    }
     return undefined;
   }
 

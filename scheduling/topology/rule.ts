@@ -62,8 +62,7 @@ export function allows(rule: Rule, domain: number, least: number): boolean {
   const { counter } = rule;
   switch (rule.kind) {
     case 'spread':
-      if (!counter.domains.isHost && !counter.known.has(domain)) return false;
-      return counter.in(domain) + rule.self - least <= rule.maxSkew;
+      return spreads(rule, domain, least);
     case 'affinity':
       return counter.in(domain) > 0 || startsGroup(rule);
     case 'anti':
@@ -73,6 +72,11 @@ export function allows(rule: Rule, domain: number, least: number): boolean {
     case 'guard':
       return rule.isEarly ? counter.staysEven(domain) : counter.hasRoomFor(domain);
   }
+}
+
+function spreads({ counter, self, maxSkew }: SpreadRule, domain: number, least: number): boolean {
+  if (!counter.domains.isHost && !counter.known.has(domain)) return false;
+  return counter.in(domain) + self - least <= maxSkew;
 }
 
 /** The first Pod of a group that seeks its own kind may go anywhere. */
