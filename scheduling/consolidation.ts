@@ -1,8 +1,8 @@
+import { keyOf } from './pods/group.ts';
 /** What would become of the Pods of some nodes if these were removed. */
 import { priceOfClaim } from './price.ts';
 import { solve } from './solve.ts';
 import type { BoundPod, PlannedClaim, Problem, Refusal } from './solver.ts';
-import { keyOf } from './pods/group.ts';
 
 export interface Removal {
   /** Every Pod that had a place has one again, without the nodes. */

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import type { Container } from '#schemas/kubernetes/core.ts';
+import type { Container, Pod } from '#schemas/kubernetes/core.ts';
 
-import { podRequests } from './pod-requests.ts';
+import { boundPodRequests, podRequests } from './pod-requests.ts';
 
 const takes = (cpu: string, restartPolicy?: string): Container => ({
   name: 'c',
@@ -50,4 +50,34 @@ test('a limit stands in for a request that is absent', () => {
     resources: { limits: { cpu: '2', memory: '1Gi' }, requests: { cpu: '1' } },
   };
   expect(podRequests({ containers: [container] })).toEqual({ cpu: '1', memory: '1Gi', pods: '1' });
+});
+
+describe('a Pod that is resized in place', () => {
+  const resized = (asked: string, granted?: string, had?: string, reason?: string): Pod => ({
+    spec: { containers: [takes(asked)] },
+    status: {
+      containerStatuses: [
+        {
+          name: 'c',
+          ready: true,
+          ...(granted === undefined ? {} : { allocatedResources: { cpu: granted } }),
+          ...(had === undefined ? {} : { resources: { requests: { cpu: had } } }),
+        },
+      ],
+      ...(reason === undefined
+        ? {}
+        : { conditions: [{ type: 'PodResizePending', status: 'True', reason }] }),
+    },
+  });
+
+  test.each([
+    ['what it asks for while that is more', resized('3', '2', '2'), '3'],
+    ['what it still has while it shrinks', resized('1', '1', '2'), '2'],
+    ['what it was granted before it has it', resized('1', '4'), '4'],
+    ['what it has when more cannot be granted', resized('9', '2', '1', 'Infeasible'), '2'],
+    ['what it asks for while more is put off', resized('9', '2', '2', 'Deferred'), '9'],
+    ['what it asks for when its node says nothing', resized('2'), '2'],
+  ])('takes %s', (_, pod, cpu) => {
+    expect(boundPodRequests(pod)).toEqual({ cpu, pods: '1' });
+  });
 });
