@@ -14,7 +14,7 @@ import { isBinary, Slots, unitText, type Amounts } from './slots.ts';
 import type { Refusal } from './solver.ts';
 import { taintText } from './taints.ts';
 
-export type Miss = Pick<Refusal, 'reason' | 'message' | 'resource'>;
+export type Miss = Omit<Refusal, 'pool'>;
 
 /** Of several kinds of node that a Pod accepts, the one that came furthest tells why. */
 export function whyNot(template: Template, variants: readonly Variant[], slots: Slots): Miss {

@@ -1,4 +1,4 @@
-import { whyNot } from './explain.ts';
+import { whyNot, type Miss } from './explain.ts';
 import type { Template } from './machines/template.ts';
 import { Lanes } from './places/lanes.ts';
 import { NodeRoom } from './places/node-room.ts';
@@ -112,7 +112,7 @@ export class Pass {
     for (const pod of rest) this.#unschedulable.set(pod, refusals);
   }
 
-  #miss(template: Template, { trouble, last }: Queued): Pick<Refusal, 'reason' | 'message'> {
+  #miss(template: Template, { trouble, last }: Queued): Miss {
     return trouble ?? whyNot(template, last(), this.#world.slots);
   }
 }

@@ -1,3 +1,4 @@
+import type { Code } from '#schemas/errors/codes.ts';
 import type { InstanceType } from '#schemas/instances/instance-type.ts';
 import type { NodePool, Requirement } from '#schemas/karpenter/types.ts';
 import type { DaemonSet, NodeSelectorRequirement, Pod, Taint } from '#schemas/kubernetes/core.ts';
@@ -122,6 +123,8 @@ export interface Refusal {
   readonly message: string;
   /** The resource that is short, for Resources and Limit. */
   readonly resource?: string;
+  /** Where something else is wrong than that nothing fits. */
+  readonly code?: Code;
 }
 
 export interface Plan {

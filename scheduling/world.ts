@@ -92,15 +92,16 @@ interface Drafted {
 }
 
 function draft(group: PodGroup, slots: Slots, source: VariantSource, problem: Problem): Drafted {
-  const trouble = troubleOf(group, problem, source.topology.namespaces);
-  if (trouble) return { group, drafts: [], last: 0, trouble };
+  const known = troubleOf(group, problem, source.topology.namespaces);
+  if (known) return { group, drafts: [], last: 0, trouble: known };
   try {
     const drafts = variantsOf(group, slots.needs(group.form.requests), source);
-    return { group, drafts, last: placesOf(group), trouble };
+    return { group, drafts, last: placesOf(group), trouble: undefined };
   } catch (error) {
     if (!(error instanceof AmountTooLarge)) throw error;
     const { resource, message } = error;
-    return { group, drafts: [], last: 0, trouble: { reason: 'Resources', resource, message } };
+    const trouble: Miss = { reason: 'Resources', resource, code: 'KPU346', message };
+    return { group, drafts: [], last: 0, trouble };
   }
 }
 

@@ -17,7 +17,7 @@ export function shortlist(claim: OpenClaim): readonly Size[] {
   const wanted = [...where.requirements]
     .filter(([, set]) => set.minValues !== undefined)
     .flatMap(([key]) => bringing(all, key));
-  const chosen = new Set([...wanted, ...all].slice(0, mostTypes));
+  const chosen = new Set([...new Set([...wanted, ...all])].slice(0, mostTypes));
   return all.filter((size) => chosen.has(size));
 }
 

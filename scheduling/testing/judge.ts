@@ -64,6 +64,10 @@ export function unbound(
   });
 }
 
+function isEnding({ metadata, status }: Pod): boolean {
+  return metadata?.deletionTimestamp !== undefined || status?.phase === 'Succeeded';
+}
+
 const keyOf = ({ metadata }: Pod): string => `${metadata?.namespace}/${metadata?.name}`;
 const claimName = (index: number): string => `claim-${index}`;
 
@@ -76,7 +80,7 @@ function targetsOf({ claims, nominations }: Plan): Map<string, string> {
 
 function nodesAfter(problem: Problem, { claims }: Plan): JudgedNode[] {
   const boundTo = (name: string): Pod[] =>
-    (problem.bound ?? []).flatMap(({ pod, on }) => (on === name ? [pod] : []));
+    (problem.bound ?? []).flatMap(({ pod, on }) => (on === name && !isEnding(pod) ? [pod] : []));
   const there = problem.nodes.map(({ name, labels: own, taints: all, allocatable, requested }) => ({
     name,
     labels: { [labels.hostname]: name, ...own },
@@ -179,15 +183,24 @@ function holds(one: NodeSelectorRequirement, own: Labels): boolean {
   return value === undefined ? set.allowsAbsence : set.has(value);
 }
 
-function portsOf({ spec }: Pod): string[] {
+interface Port {
+  readonly name: string;
+  readonly ip: string | undefined;
+}
+
+function portsOf({ spec }: Pod): Port[] {
   return (spec?.containers ?? [])
     .flatMap(({ ports = [] }) => ports)
-    .flatMap(({ hostPort, protocol = 'TCP' }) => (hostPort ? [`${protocol} ${hostPort}`] : []));
+    .flatMap(({ hostPort, hostIP, protocol = 'TCP' }) =>
+      hostPort ? [{ name: `${protocol} ${hostPort}`, ip: hostIP }] : [],
+    );
 }
 
 function portsClash(pod: Pod, { there, pods }: JudgedNode): boolean {
   const taken = [...there, ...pods].flatMap(portsOf);
-  return portsOf(pod).some((port) => taken.includes(port));
+  return portsOf(pod).some(({ name, ip }) =>
+    taken.some((other) => other.name === name && (!ip || !other.ip || ip === other.ip)),
+  );
 }
 
 function spreadProblem(

@@ -165,4 +165,10 @@ export const machines = {
       'Nothing is launched for the pool. Condition InstanceTypesFound and event NoCompatibleInstanceTypes name the requirements. It is looked at again on each change.',
     fix: 'Correct the requirement that the message names, or give the pool a node class whose region, subnets and image have such machines.',
   },
+  KPU346: {
+    title: 'A Pod asks for more than can be counted exactly',
+    happens:
+      'No machine is launched for it, whatever there is: amounts beyond 2^53 (thousandths of cpu, bytes, whole units) are never rounded to what fits.',
+    fix: 'Correct the request of the Pod: it is most likely a slip of the suffix.',
+  },
 } as const satisfies Record<string, Explanation>;
