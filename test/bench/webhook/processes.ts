@@ -18,6 +18,7 @@ import { untilReady } from '#sandbox/processes/ready.ts';
 import type { Run } from '#sandbox/processes/run.ts';
 import { goOrThrow } from '#sandbox/tools/go.ts';
 import type { Tools } from '#sandbox/tools/tools.ts';
+import type { Container } from '#schemas/kubernetes/core.ts';
 import { hours, type Clock } from '#schemas/time/clock.ts';
 
 import { callInTurn, type Target } from './caller.ts';
@@ -50,8 +51,9 @@ export async function startOurs(
     'karpenter-unikraft-webhook',
   );
   const [port, health, metrics] = [await freePort(), await freePort(), await freePort()];
+  const { flags, env: given } = await deployed(tools);
   const env = {
-    ...(await deploymentEnv(tools)),
+    ...given,
     ...plane.environment(account),
     WEBHOOK_HOSTNAMES: 'localhost',
     WEBHOOK_PORT: String(port),
@@ -60,7 +62,7 @@ export async function startOurs(
     LISTEN_HOST: '127.0.0.1',
     SHUTDOWN_DELAY: '0s',
   };
-  const command = [process.execPath, 'dist/webhook/main.js'] as const;
+  const command = [process.execPath, ...flags, 'dist/webhook/main.js'] as const;
   const started = run.start({ name: 'webhook', command, cwd: root, env });
   await untilReady(started, async () => isReady(health), { clock });
   const name = 'karpenter-unikraft-webhook-ca';
@@ -70,15 +72,24 @@ export async function startOurs(
   return { process: started, port, ca };
 }
 
+interface Deployed {
+  /** Of node. */
+  readonly flags: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** What the Deployment sets, such as the limits of the heap; what it takes from the Pod is left out. */
-async function deploymentEnv({ kubectl }: Tools): Promise<Record<string, string>> {
+async function deployed({ kubectl }: Tools): Promise<Deployed> {
   const manifests = await render(kubectl, `${root}/kustomize/webhook`);
   const deployment = manifests.find(({ kind }) => kind === 'Deployment') as Manifest & {
-    spec: { template: { spec: { containers: { env: { name: string; value?: string }[] }[] } } };
+    spec: { template: { spec: { containers: Container[] } } };
   };
-  const [container] = deployment.spec.template.spec.containers;
-  const set = (container?.env ?? []).filter(({ value }) => value !== undefined);
-  return Object.fromEntries(set.map(({ name, value = '' }) => [name, value]));
+  const [{ command = [], env = [] } = {}] = deployment.spec.template.spec.containers;
+  const set = env.filter(({ value }) => value !== undefined);
+  return {
+    flags: command.filter((word) => word.startsWith('--')),
+    env: Object.fromEntries(set.map(({ name, value = '' }) => [name, value])),
+  };
 }
 
 async function isReady(port: number): Promise<boolean> {
@@ -89,10 +100,14 @@ async function isReady(port: number): Promise<boolean> {
 
 /** With the settings of node that the Deployment gives ours, so that only what the two do is compared. */
 export async function startBare(tools: Tools, run: Run, clock: Clock): Promise<Server> {
-  const { NODE_OPTIONS, MALLOC_ARENA_MAX } = await deploymentEnv(tools);
-  const env = { ...process.env, NODE_OPTIONS, MALLOC_ARENA_MAX };
+  const { flags, env: given } = await deployed(tools);
+  const ofProcess = Object.entries(given).filter(
+    ([name]) => name === 'NODE_OPTIONS' || name.startsWith('MALLOC_'),
+  );
+  const env = { ...process.env, ...Object.fromEntries(ofProcess) };
   return startPeer({ run, clock, name: 'bare', env }, (port, certificate, key) => [
     process.execPath,
+    ...flags,
     join(here, 'bare.ts'),
     String(port),
     certificate,
