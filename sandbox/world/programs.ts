@@ -32,7 +32,7 @@ export function programs(options: {
   };
 }
 
-/** `node controller/main.js` of the image is `node controller/main.ts` of the tree: no build is needed. */
-function ourProgram([, entry = '']: readonly string[]): string[] {
-  return [process.execPath, entry.replace(/\.js$/, '.ts')];
+/** `node --flag controller/main.js` of the image is the same of `main.ts` of the tree: no build is needed. */
+function ourProgram([, ...rest]: readonly string[]): string[] {
+  return [process.execPath, ...rest.map((word) => word.replace(/\.js$/, '.ts'))];
 }
