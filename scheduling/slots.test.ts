@@ -32,15 +32,11 @@ describe('numbers for quantities', () => {
 
   test('that are whole are exact', () => {
     fc.assert(
-      fc.property(
-        fc.nat(8_000),
-        fc.constantFrom('', 'k', 'Ki', 'Mi', 'Gi'),
-        (digits, suffix) => {
-          const memory = `${digits}${suffix}`;
-          const { memory: again = '0' } = slots.toList(slots.needs({ memory }));
-          expect(Quantity.parse(again).compareTo(Quantity.parse(memory))).toBe(0);
-        },
-      ),
+      fc.property(fc.nat(8_000), fc.constantFrom('', 'k', 'Ki', 'Mi', 'Gi'), (digits, suffix) => {
+        const memory = `${digits}${suffix}`;
+        const { memory: again = '0' } = slots.toList(slots.needs({ memory }));
+        expect(Quantity.parse(again).compareTo(Quantity.parse(memory))).toBe(0);
+      }),
     );
   });
 

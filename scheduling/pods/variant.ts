@@ -173,7 +173,9 @@ function choicesOf(rules: readonly Rule[], counters: readonly Counter[]): Choice
       ),
     );
   }
-  return choices.toSorted((a, b) => Number(b.isBinding) - Number(a.isBinding));
+  return choices.toSorted(
+    (a, b) => Number(b.isBinding) - Number(a.isBinding) || (a.domains.key < b.domains.key ? -1 : 1),
+  );
 }
 
 const countersOf = (rule: Rule): readonly Counter[] =>

@@ -68,8 +68,27 @@ function isEnding({ metadata, status }: Pod): boolean {
   return metadata?.deletionTimestamp !== undefined || status?.phase === 'Succeeded';
 }
 
+/**
+ * Pods that the plan refuses although, once all others are bound, some node would take them as it is.
+ *
+ * @returns `namespace/name on node`
+ */
+export function overlooked(problem: Problem, plan: Plan): string[] {
+  const nodes = nodesAfter(problem, plan);
+  const targets = targetsOf(plan);
+  for (const pod of problem.pods) {
+    nodes.find(({ name }) => name === targets.get(keyOf(pod)))?.pods.push(pod);
+  }
+  return problem.pods
+    .filter((pod) => plan.unschedulable.has(keyOf(pod)))
+    .flatMap((pod) => {
+      const node = nodes.find((each) => whyNot(pod, each, nodes) === undefined);
+      return node ? [`${keyOf(pod)} on ${node.name}`] : [];
+    });
+}
+
 const keyOf = ({ metadata }: Pod): string => `${metadata?.namespace}/${metadata?.name}`;
-const claimName = (index: number): string => `claim-${index}`;
+const claimName = (index: number): string => `planned-${index}`;
 
 function targetsOf({ claims, nominations }: Plan): Map<string, string> {
   const planned = claims.flatMap(({ pods }, index) =>

@@ -50,7 +50,10 @@ export function countBound(known: Known, keepers: ReadonlyMap<Pod, readonly Coun
     const counters = [...topology.counters.about(namespace, labels), ...(keepers.get(pod) ?? [])];
     for (const counter of counters) count(counter, site.where, site.host);
   }
-  for (const counter of topology.counters.all) discover(counter, known);
+  for (const counter of topology.counters.all) {
+    counter.hosts.sort((a, b) => a - b); // Pods come in any order
+    discover(counter, known);
+  }
 }
 
 function sitesOf({ problem, kinds, rooms }: Known): Map<string, Site> {
