@@ -7,7 +7,7 @@
 import { isTrue } from '#kube/conditions.ts';
 import { minus, plus, toAmounts, toList, type Amounts } from '#scheduling/amounts.ts';
 import { daemonOverhead } from '#scheduling/daemon-overhead.ts';
-import { podRequests } from '#scheduling/pod-requests.ts';
+import { boundPodRequests } from '#scheduling/pod-requests.ts';
 import {
   fromLabels,
   fromSelector,
@@ -31,6 +31,13 @@ import { nodeLabels } from './pools-in-sight.ts';
 import { isOwnedBy, isTerminal } from './provisionable.ts';
 
 type Offers = ReadonlyMap<string, Offer>;
+
+/** A node before any Pod is on it. */
+interface Bare {
+  readonly node: Requirements;
+  readonly taints: readonly Taint[];
+  readonly allocatable: ResourceList;
+}
 
 export class NodesInSight {
   readonly #context: Context;
@@ -89,7 +96,7 @@ export class NodesInSight {
     );
     const shown = withoutZeros(status?.allocatable);
     const allocatable = { ...starting?.status?.allocatable, ...shown };
-    const room = this.#room(fromLabels(labels), there, name, claim);
+    const room = this.#room({ node: fromLabels(labels), taints: there, allocatable }, name, claim);
     return { name, kind: 'node', labels, taints: there, allocatable, ...room };
   }
 
@@ -100,7 +107,7 @@ export class NodesInSight {
     const all = [taints.kraftlet, ...(spec.taints ?? [])];
     const allocatable = status?.allocatable ?? status?.capacity ?? this.#least(claim, offer);
     const offered = intersect(fromSelector(requirements), fromLabels(known));
-    const room = this.#room(offered, all, undefined, claim);
+    const room = this.#room({ node: offered, taints: all, allocatable }, undefined, claim);
     return {
       name: metadata.name,
       kind: 'claim',
@@ -118,8 +125,7 @@ export class NodesInSight {
 
   /** What Pods take: bound ones, planned ones, and those of DaemonSets that are still to come. */
   #room(
-    node: Requirements,
-    nodeTaints: readonly Taint[],
+    { node, taints: there, allocatable }: Bare,
     nodeName: string | undefined,
     claim: Live<NodeClaim> | undefined,
   ): { requested: ResourceList; empty: boolean } {
@@ -128,7 +134,7 @@ export class NodesInSight {
       nodeName === undefined ? [] : pods.by(by.node, nodeName).filter((pod) => !isTerminal(pod));
     const daemons = bound.filter((pod) => isOwnedBy(pod, 'DaemonSet'));
     const planned = this.#planned(claim);
-    const expected = daemonOverhead(daemonSets.list(), node, nodeTaints);
+    const expected = daemonOverhead(daemonSets.list(), node, there, allocatable);
     const missing = positive(minus(expected, this.#sum(daemons)));
     return {
       requested: toList(plus(plus(this.#sum(bound), this.#sum(planned)), missing)),
@@ -149,7 +155,7 @@ export class NodesInSight {
   }
 
   #requestsOf(pod: Pod): Amounts {
-    const known = this.#requests.get(pod) ?? toAmounts(podRequests(pod.spec ?? { containers: [] }));
+    const known = this.#requests.get(pod) ?? toAmounts(boundPodRequests(pod));
     this.#requests.set(pod, known);
     return known;
   }
