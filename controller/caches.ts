@@ -4,6 +4,7 @@ import type {
   ConfigMap,
   ControllerRevision,
   DaemonSet,
+  Namespace,
   Node,
   Pod,
   PodDisruptionBudget,
@@ -17,6 +18,7 @@ import type { UnikraftQuotaPolicy } from '#schemas/quotapolicy/types.ts';
 export interface Caches {
   readonly pods: Informer<Pod>;
   readonly nodes: Informer<Node>;
+  readonly namespaces: Informer<Namespace>;
   readonly nodeClaims: Informer<NodeClaim>;
   readonly nodePools: Informer<NodePool>;
   readonly nodeClasses: Informer<UnikraftNodeClass>;

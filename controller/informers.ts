@@ -9,6 +9,7 @@ import {
   configMaps,
   controllerRevisions,
   daemonSets,
+  namespaces,
   nodes,
   podDisruptionBudgets,
   pods,
@@ -45,6 +46,7 @@ export function informers(parts: InformerParts): Caches {
   const caches = {
     pods: informer(pods),
     nodes: informer(nodes),
+    namespaces: informer(namespaces),
     nodeClaims: informer(nodeClaims),
     nodePools: informer(nodePools),
     nodeClasses: informer(unikraftNodeClasses),

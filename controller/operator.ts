@@ -75,7 +75,16 @@ function controllers(context: Context, settings: Settings, metrics: Metrics): Ru
   });
   const provisioning = provisioningControllers(
     context,
-    { catalog, reservations, nominations, batch: settings.batch },
+    {
+      catalog,
+      reservations,
+      nominations,
+      batch: settings.batch,
+      policies: {
+        preferencePolicy: settings.preferencePolicy,
+        minValuesPolicy: settings.minValuesPolicy,
+      },
+    },
     metrics,
   );
   const capped = cappedCondition(reservations.ceilings);

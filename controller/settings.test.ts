@@ -13,6 +13,8 @@ test('nothing need be set', () => {
     metricsPort: 8080,
     healthPort: 8081,
     logLevel: 'info',
+    preferencePolicy: 'Respect',
+    minValuesPolicy: 'Strict',
     leaderElection: true,
   });
 });
@@ -24,6 +26,8 @@ test('names are upstream’s', () => {
     METRICS_PORT: '0',
     HEALTH_PROBE_PORT: '9000',
     LOG_LEVEL: 'debug',
+    PREFERENCE_POLICY: 'Ignore',
+    MIN_VALUES_POLICY: 'BestEffort',
     DISABLE_LEADER_ELECTION: 'true',
     DNS_SERVERS: '10.0.0.2, 127.0.0.1:5353',
   };
@@ -32,6 +36,8 @@ test('names are upstream’s', () => {
     metricsPort: 0,
     healthPort: 9000,
     logLevel: 'debug',
+    preferencePolicy: 'Ignore',
+    minValuesPolicy: 'BestEffort',
     leaderElection: false,
     dnsServers: ['10.0.0.2', '127.0.0.1:5353'],
   });

@@ -13,6 +13,8 @@ export interface Settings {
   /** The helm program. */
   readonly helm: string;
   readonly batch: { readonly idle: Duration; readonly max: Duration };
+  readonly preferencePolicy: 'Respect' | 'Ignore';
+  readonly minValuesPolicy: 'Strict' | 'BestEffort';
   readonly metricsPort: number;
   readonly healthPort: number;
   readonly host: string;
@@ -34,6 +36,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       idle: read.duration('BATCH_IDLE_DURATION', '1s'),
       max: read.duration('BATCH_MAX_DURATION', '10s'),
     },
+    preferencePolicy: read.oneOf('PREFERENCE_POLICY', ['Respect', 'Ignore'], 'Respect'),
+    minValuesPolicy: read.oneOf('MIN_VALUES_POLICY', ['Strict', 'BestEffort'], 'Strict'),
     metricsPort: read.port('METRICS_PORT', 8080),
     healthPort: read.port('HEALTH_PROBE_PORT', 8081),
     host: read.text('LISTEN_HOST', '0.0.0.0'),

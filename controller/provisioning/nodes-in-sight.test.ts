@@ -21,11 +21,12 @@ beforeEach(() => {
 afterEach(() => world.end());
 
 const offer = { instanceTypes: [size(2), size(4), size(8)], nodeClass: { spec: {} } };
-const inSight = () =>
-  new NodesInSight(world.context, nominations).list(
+const look = () =>
+  new NodesInSight(world.context, nominations).look(
     world.claims,
     new Map([['default', offer as unknown as Offer]]),
   );
+const inSight = () => look().nodes;
 
 function seedClaim(name: string, parts: Partial<NodeClaim['spec']> = {}): Live<NodeClaim> {
   const sizes = { key: labels.instanceType, operator: 'In' as const, values: ['m.4', 'm.8'] };
@@ -137,5 +138,33 @@ describe('machines on their way', () => {
       metadata: { name: 'web-2', deletionTimestamp: world.clock.stamp(), finalizers: ['x'] },
     });
     expect(inSight()).toEqual([]);
+  });
+});
+
+describe('Pods that have a place', () => {
+  const places = () =>
+    Object.fromEntries(look().bound.map(({ pod, on }) => [pod.metadata?.name ?? '', on]));
+
+  test('are told with it, on nodes that take no more too, and no ended one', () => {
+    seedHost('host');
+    seedHost('cordoned', { spec: { unschedulable: true } });
+    world.seedPod('a', {}, { spec: { nodeName: 'host' } });
+    world.seedPod('b', {}, { spec: { nodeName: 'cordoned' } });
+    world.seedPod('done', {}, { spec: { nodeName: 'host' }, status: { phase: 'Failed' } });
+    world.seedPod('waiting');
+    expect(places()).toEqual({ a: 'host', b: 'cordoned' });
+    expect(look().closed).toMatchObject([{ name: 'cordoned' }]);
+  });
+
+  test('are on the claim that they are planned for, and on its Node once that is open', () => {
+    const claim = seedClaim('web-1');
+    nominations.plan('web-1', [world.seedPod('a')]);
+    world.seedNode(claim);
+    expect([places(), look().closed]).toEqual([{ a: 'web-1' }, []]);
+
+    world.becomes(claim, 'Launched', 'Registered', 'Initialized');
+    const [{ name } = { name: '' }] = inSight();
+    expect(places()).toEqual({ a: name });
+    expect(name).not.toBe('');
   });
 });

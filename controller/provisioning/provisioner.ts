@@ -47,6 +47,8 @@ export interface ProvisionerParts {
   readonly limits: LimitStates;
   readonly misfits: Misfits;
   readonly batch: BatchWindow;
+  /** Strict and Respect by default. */
+  readonly policies?: Pick<Problem, 'preferencePolicy' | 'minValuesPolicy'>;
   readonly metrics: Metrics;
   readonly solve?: Solve;
 }
@@ -141,8 +143,12 @@ export class Provisioner implements Runnable {
     const pods = unbound
       .filter((pod) => this.#isPending(pod))
       .filter(({ metadata }) => !this.#parts.nominations.claimOf(keyText(metadata)));
-    const nodes = pods.length > 0 ? this.#nodes.list(this.#claims.list(), offers) : [];
-    return { pods, nodes, pools, daemonSets: caches.daemonSets.list() };
+    const sight = pods.length > 0 ? this.#nodes.look(this.#claims.list(), offers) : { nodes: [] };
+    const namespaces = new Map(
+      caches.namespaces.list().map(({ metadata }) => [metadata.name, metadata.labels ?? {}]),
+    );
+    const { policies } = this.#parts;
+    return { pods, ...sight, pools, daemonSets: caches.daemonSets.list(), namespaces, ...policies };
   }
 
   #lookAgain(isNeeded: boolean): void {

@@ -5,6 +5,7 @@ import {
   configMaps,
   controllerRevisions,
   daemonSets,
+  namespaces,
   nodes,
   podDisruptionBudgets,
   pods,
@@ -34,6 +35,7 @@ export function memoryCaches(client: MemoryClient, clock: FakeClock, namespace: 
   const caches = {
     pods: new MemoryInformer(client, pods, clock),
     nodes: new MemoryInformer(client, nodes, clock),
+    namespaces: new MemoryInformer(client, namespaces, clock),
     nodeClaims: new MemoryInformer(client, nodeClaims, clock),
     nodePools: new MemoryInformer(client, nodePools, clock),
     nodeClasses: new MemoryInformer(client, unikraftNodeClasses, clock),
