@@ -20,8 +20,10 @@ export class Asked {
 export class Wishes {
   readonly #known = new Map<string, Asked>();
   readonly #keys = new Set<string>();
+  readonly #anything = new Asked(new Map());
 
   of(requirements: Requirements): Asked {
+    if (requirements.size === 0) return this.#anything;
     const id = idOf(requirements);
     const known = this.#known.get(id);
     if (known) return known;

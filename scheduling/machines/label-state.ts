@@ -29,6 +29,7 @@ export class LabelState implements NodeLike, Whereabouts {
   readonly #source: StateSource;
   readonly #next = new Map<Asked, Narrowed>();
   readonly #pinned = new Map<Domains, Map<number, LabelState>>();
+  readonly #domain = new Map<Domains, number>();
   readonly #domains = new Map<Domains, readonly number[]>();
   #sold: readonly PricedSize[] | undefined;
   #most: Amounts | undefined;
@@ -90,9 +91,14 @@ export class LabelState implements NodeLike, Whereabouts {
   }
 
   domainOf(domains: Domains): number {
-    const possible = this.possible(domains);
-    if (possible.length === 0) return absent;
-    return possible.length === 1 && this.#isFixed(domains.key) ? (possible[0] ?? absent) : open;
+    let domain = this.#domain.get(domains);
+    if (domain === undefined) {
+      const [only = absent, another] = this.possible(domains);
+      const isOpen = another !== undefined || !this.#isFixed(domains.key);
+      domain = only !== absent && isOpen ? open : only;
+      this.#domain.set(domains, domain);
+    }
+    return domain;
   }
 
   possible(domains: Domains): readonly number[] {

@@ -23,6 +23,7 @@ export class NodeKind implements NodeLike, Whereabouts {
   /** Of a claim on its way: what its labels will satisfy, whatever is still open about them. */
   readonly #offered: Requirements | undefined;
   readonly #answers = new Map<Asked, boolean>();
+  readonly #domain = new Map<Domains, number>();
   readonly #domains = new Map<Domains, readonly number[]>();
 
   constructor({ labels, taints, requirements }: NodeFacts) {
@@ -43,9 +44,13 @@ export class NodeKind implements NodeLike, Whereabouts {
   }
 
   domainOf(domains: Domains): number {
-    const possible = this.possible(domains);
-    if (possible.length > 1) return open;
-    return possible[0] ?? absent;
+    let domain = this.#domain.get(domains);
+    if (domain === undefined) {
+      const [only = absent, another] = this.possible(domains);
+      domain = another === undefined ? only : open;
+      this.#domain.set(domains, domain);
+    }
+    return domain;
   }
 
   possible(domains: Domains): readonly number[] {

@@ -142,18 +142,21 @@ function complete(
 
 /** A Pod that seeks by a counter itself joins anyway. */
 function joinsOf({ rules }: Draft, counted: readonly Counter[]): Rule[] {
-  const own = new Set(rules.flatMap(({ kind, counter }) => (kind === 'affinity' ? [counter] : [])));
   return counted
-    .filter((counter) => counter.isSought && !own.has(counter))
+    .filter((counter) => counter.isSought && !has(rules, 'affinity', counter))
     .map((counter) => ({ kind: 'join', counter }));
 }
 
 /** A Pod that spreads by a counter itself keeps it even anyway, unless others ask for more. */
 function guardedBy({ rules }: Draft, counted: readonly Counter[]): readonly Counter[] {
-  const own = new Set(rules.flatMap(({ kind, counter }) => (kind === 'spread' ? [counter] : [])));
   return counted.filter(
-    (counter) => counter.skew < Infinity && !(own.has(counter) && counter.evenness.length === 1),
+    (counter) =>
+      counter.skew < Infinity && (counter.evenness.length > 1 || !has(rules, 'spread', counter)),
   );
+}
+
+function has(rules: readonly Rule[], kind: Rule['kind'], counter: Counter): boolean {
+  return rules.some((rule) => rule.kind === kind && rule.counter === counter);
 }
 
 /** The Pod's own rules come first. */

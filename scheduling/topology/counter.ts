@@ -4,8 +4,6 @@ import type { Labels, Selector } from './selector.ts';
 
 /** Namespaces that a rule looks into. */
 export interface Namespaces {
-  /** The same for equal sets. */
-  readonly id: string;
   has(namespace: string): boolean;
 }
 
@@ -20,9 +18,6 @@ export interface Evenness {
   readonly maxSkew: number;
   readonly minDomains: number;
 }
-
-export const idOfMatcher = ({ namespaces, selector }: Matcher): string =>
-  `${namespaces.id} ${selector.id}`;
 
 /** How many Pods of a kind each domain of a key has: one for all rules that count the same. */
 export class Counter {

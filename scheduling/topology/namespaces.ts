@@ -6,6 +6,7 @@ import type { PodTerm } from './terms.ts';
 export class NamespaceSets {
   readonly #labels: ReadonlyMap<string, Labels> | undefined;
   readonly #known = new Map<string, Namespaces>();
+  readonly #single = new Map<string, Namespaces>();
 
   /** @param all labels of every namespace; undefined when nobody knows */
   constructor(all: ReadonlyMap<string, Labels> | undefined) {
@@ -13,7 +14,9 @@ export class NamespaceSets {
   }
 
   only(namespace: string): Namespaces {
-    return this.#of([namespace]);
+    const known = this.#single.get(namespace) ?? this.#of([namespace]);
+    this.#single.set(namespace, known);
+    return known;
   }
 
   /**
@@ -21,7 +24,7 @@ export class NamespaceSets {
    * selects all.
    */
   in({ namespaces = [], namespaceSelector }: PodTerm, own: string): Namespaces {
-    if (!namespaceSelector) return this.#of(namespaces.length > 0 ? namespaces : [own]);
+    if (!namespaceSelector) return namespaces.length > 0 ? this.#of(namespaces) : this.only(own);
     const selector = new Selector(namespaceSelector);
     if (selector.keys.length === 0) return everywhere;
     const selected = [...(this.#labels ?? [])]
@@ -39,10 +42,10 @@ export class NamespaceSets {
   #of(names: readonly string[]): Namespaces {
     const all = new Set(names);
     const id = JSON.stringify([...all].toSorted());
-    const known = this.#known.get(id) ?? { id, has: (name) => all.has(name) };
+    const known = this.#known.get(id) ?? { has: (name) => all.has(name) };
     this.#known.set(id, known);
     return known;
   }
 }
 
-const everywhere: Namespaces = { id: '*', has: () => true };
+const everywhere: Namespaces = { has: () => true };

@@ -16,13 +16,13 @@ interface Condition {
 
 export class Selector {
   /** The same for selectors that say the same. */
-  readonly id: string;
+  readonly text: string;
   readonly #conditions: readonly Condition[] | undefined;
 
   /** @param selector undefined selects nobody */
   constructor(selector: LabelSelector | undefined, more: readonly Condition[] = []) {
     this.#conditions = selector && distinct([...conditionsOf(selector), ...more]);
-    this.id = JSON.stringify(this.#conditions ?? null);
+    this.text = JSON.stringify(this.#conditions ?? null);
   }
 
   matches(given: Labels): boolean {
@@ -42,15 +42,21 @@ export class Selector {
   }
 }
 
-/** Selectors of one pass: few are written, and each is read once. */
+/** Selectors of one pass: few are written, each is read once, and those that say the same are one. */
 export class Selectors {
+  readonly #written = new Map<string, Selector>();
   readonly #known = new Map<string, Selector>();
 
   of(selector: LabelSelector | undefined, more: readonly Condition[]): Selector {
     const text = JSON.stringify([selector, more]);
-    const known = this.#known.get(text) ?? new Selector(selector, more);
-    this.#known.set(text, known);
-    return known;
+    let found = this.#written.get(text);
+    if (!found) {
+      const read = new Selector(selector, more);
+      found = this.#known.get(read.text) ?? read;
+      this.#known.set(read.text, found);
+      this.#written.set(text, found);
+    }
+    return found;
   }
 }
 

@@ -2,7 +2,7 @@ import type { Toleration } from '#schemas/kubernetes/core.ts';
 
 import type { Asked } from '../labels/asked.ts';
 import { CounterIndex } from './counter-index.ts';
-import { Counter, idOfMatcher, type Matcher } from './counter.ts';
+import { Counter, type Matcher } from './counter.ts';
 import { Domains } from './domains.ts';
 import { NamespaceSets } from './namespaces.ts';
 import { NodeFilter } from './node-filter.ts';
@@ -29,6 +29,7 @@ export class Topology {
   readonly namespaces: NamespaceSets;
   readonly #domains = new Map<string, Domains>();
   readonly #selectors = new Selectors();
+  readonly #numbers = new Numbers();
   readonly #filters = new Map<string, NodeFilter>();
   /** Pods that rules count. */
   readonly counters = new CounterIndex();
@@ -77,7 +78,7 @@ export class Topology {
     const matchers = [this.#matcher(term, subject)];
     const domains = this.#domainsOf(term.topologyKey);
     return this.keepers.at(
-      idOf(domains, matchers),
+      this.#idOf(domains, matchers, undefined),
       () => new Counter(domains, matchers, undefined),
     );
   }
@@ -85,9 +86,18 @@ export class Topology {
   #counter(key: string, matchers: readonly Matcher[], filter?: NodeFilter): Counter {
     const domains = this.#domainsOf(key);
     return this.counters.at(
-      `${idOf(domains, matchers)} ${filter?.id ?? ''}`,
+      this.#idOf(domains, matchers, filter),
       () => new Counter(domains, matchers, filter),
     );
+  }
+
+  /** The same for counters that count the same: all parts are made once, so their numbers tell them. */
+  #idOf(domains: Domains, matchers: readonly Matcher[], filter: NodeFilter | undefined): string {
+    let id = `${this.#numbers.of(domains)} ${filter?.id ?? ''}`;
+    for (const { namespaces, selector } of matchers) {
+      id += ` ${this.#numbers.of(namespaces)}.${this.#numbers.of(selector)}`;
+    }
+    return id;
   }
 
   #domainsOf(key: string): Domains {
@@ -123,10 +133,20 @@ export class Topology {
   }
 }
 
-function idOf({ key }: Domains, matchers: readonly Matcher[]): string {
-  return [key, ...new Set(matchers.map(idOfMatcher))].join(' ');
-}
-
 function isAnything(terms: readonly Asked[]): boolean {
   return terms.some(({ requirements }) => requirements.size === 0);
+}
+
+/** A number for each thing, by identity. */
+class Numbers {
+  readonly #known = new Map<object, number>();
+
+  of(thing: object): number {
+    let number = this.#known.get(thing);
+    if (number === undefined) {
+      number = this.#known.size;
+      this.#known.set(thing, number);
+    }
+    return number;
+  }
 }
