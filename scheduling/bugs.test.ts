@@ -2,16 +2,18 @@
  * What went wrong elsewhere, each as its whole kind. Numbers are rows of the project's list of bug classes of other
  * autoscalers.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import { labels } from '#schemas/names.ts';
 import { fits } from '#schemas/quantity/resources.ts';
 
+import { blockSize } from './places/lanes.ts';
+import { Place } from './places/place.ts';
 import { solve } from './solve.ts';
 import type { NodeInSight, Plan, Problem } from './solver.ts';
 import { daemonSet, pod, pods, pool, problem, size } from './testing/build.ts';
-import { mix } from './testing/mix.ts';
+import { allDifferent, besideNodes, mix, wishful } from './testing/mix.ts';
 import { groups, nominated, planned, refusalsOf, zoned } from './testing/plans.ts';
 import { labelled, spread } from './testing/rules.ts';
 
@@ -137,18 +139,23 @@ describe('17: limits hold within a pass', () => {
 });
 
 describe('19: size', () => {
-  const steps = (given: Problem): number => {
-    const start = process.threadCpuUsage().user;
+  /** How often a place is asked whether a Pod fits, which is most of the work. */
+  const asked = (given: Problem): number => {
+    const check = vi.spyOn(Place.prototype, 'check');
     solve(given);
-    return process.threadCpuUsage().user - start;
+    const { length } = check.mock.calls;
+    check.mockRestore();
+    return length;
   };
 
-  test('ten times the Pods take no more than about ten times as long', () => {
-    const least = (count: number): number =>
-      Math.min(...Array.from({ length: 3 }, () => steps(mix(count))));
-    least(400); // warm
-    // Twice as much for what else the computer does; a square would be a hundred times as long.
-    expect(least(4000)).toBeLessThan(20 * least(400));
+  // To ask every place for each Pod would be hundreds of times as much, and thousands of times beside nodes.
+  test.each([
+    ['of the mix', mix],
+    ['that are all different', allDifferent],
+    ['with wishes', wishful],
+    ['beside nodes, as many as Pods', (count: number) => besideNodes(count, count)],
+  ])('for each of many Pods %s few places are asked', (_, make) => {
+    expect(asked(make(3000)) / 3000).toBeLessThan(blockSize);
   });
 
   test('Pods of a hundred thousand on nodes that take no part are only counted', () => {

@@ -3,7 +3,7 @@ import type { Domains } from '../topology/domains.ts';
 import type { Place } from './place.ts';
 
 /** So many places are passed over at once when none of them has room. */
-export const blockSize = 32;
+export const blockSize = 16;
 
 /** Places in the order in which they are asked; more come at the end, none ever leaves. */
 export class Lane {

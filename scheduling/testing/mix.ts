@@ -76,12 +76,15 @@ export function mix(count: number, seed = 42): Problem {
   return problem({ pods: kinds.map(toPod), pools: [mixPool()], bound: [] });
 }
 
-/** Plain Pods of which no two ask for the same. */
+/** Plain Pods of which no two ask for the same, up to 20,000. */
 export function allDifferent(count: number): Problem {
-  const pods = repeat(count, (index) => ({
-    labels: { app: `app-${index}` },
-    requests: { cpu: `${100 + (index % 1400)}m`, memory: `${100 + index}Mi` },
-  }));
+  const pods = repeat(count, (index) => {
+    const mebibytes = 100 + 4 * (index % 977) + Math.floor(index / 1400);
+    return {
+      labels: { app: `app-${index}` },
+      requests: { cpu: `${100 + (index % 1400)}m`, memory: `${mebibytes}Mi` },
+    };
+  });
   return problem({ pods: pods.map(toPod), pools: [mixPool()], bound: [] });
 }
 
