@@ -45,6 +45,8 @@ export const annotations = {
   nodePoolHash: 'karpenter.sh/nodepool-hash',
   nodePoolHashVersion: 'karpenter.sh/nodepool-hash-version',
   terminationTimestamp: 'karpenter.sh/nodeclaim-termination-timestamp',
+  /** "true" on a claim that has fewer kinds of machines to choose from than its pool's minValues ask for. */
+  minValuesRelaxed: 'karpenter.sh/nodeclaim-min-values-relaxed',
   /** Name of the ControllerRevision that the machine was, or is being, made from. */
   revision: `${group}/revision`,
   /** The launch intent as JSON, written before the cloud is called: see controller/nodeclaim. */

@@ -27,6 +27,7 @@ export function claimFor(plan: PlannedClaim, pool: Live<NodePool>): NodeClaim {
         ...metadata?.annotations,
         [annotations.nodePoolHash]: nodePoolHash(pool),
         [annotations.nodePoolHashVersion]: hashVersion,
+        ...(plan.isMinValuesRelaxed && { [annotations.minValuesRelaxed]: 'true' }),
       },
       finalizers: [finalizers.termination],
       ownerReferences: [{ apiVersion, kind, name, uid, blockOwnerDeletion: true }],

@@ -15,7 +15,7 @@ import { memoryContext } from '../../testing/context.ts';
 import { LimitStates } from '../limit-states.ts';
 import { Misfits } from '../misfits.ts';
 import { Nominations } from '../nominations.ts';
-import { Provisioner } from '../provisioner.ts';
+import { Provisioner, type ProvisionerParts } from '../provisioner.ts';
 
 export const nodeClassRef = { group, kind: nodeClassKind, name: 'default' };
 const resolved = { nodeClass: 'default', spec: { aws: { region: 'eu-1' } } } as ResolvedNodeClass;
@@ -44,7 +44,7 @@ export class World {
   }
 
   /** A controller as after a start of its process: it remembers nothing. */
-  start() {
+  start(policies: ProvisionerParts['policies'] = {}) {
     const reservations = new Reservations(this.context);
     const nominations = new Nominations(this.context);
     const limits = new LimitStates();
@@ -52,7 +52,8 @@ export class World {
     const catalog: Catalog = { offer: async () => Promise.resolve(offer) };
     const batch = { idle: seconds(1), max: seconds(10) };
     const metrics = new Metrics();
-    const parts = { catalog, reservations, nominations, limits, misfits, batch, metrics };
+    const known = { catalog, reservations, nominations, limits, misfits };
+    const parts = { ...known, batch, metrics, policies };
     const provisioner = new Provisioner(this.context, parts);
     const life = new AbortController();
     this.#running.push(life);
@@ -83,7 +84,11 @@ export class World {
   seedPod(
     name: string,
     requests: ResourceList = { cpu: '1' },
-    parts: { spec?: Partial<Pod['spec']>; status?: Pod['status'] } = {},
+    parts: {
+      labels?: Record<string, string>;
+      spec?: Partial<Pod['spec']>;
+      status?: Pod['status'];
+    } = {},
   ): string {
     const spec = {
       containers: [{ name: 'app', resources: { requests } }],
@@ -92,7 +97,8 @@ export class World {
     };
     const verdict = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' } as const;
     const status = { conditions: [verdict], ...parts.status };
-    this.client.seed(pods, { metadata: { namespace: 'shop', name }, spec, status });
+    const { labels: own = {} } = parts;
+    this.client.seed(pods, { metadata: { namespace: 'shop', name, labels: own }, spec, status });
     return `shop/${name}`;
   }
 
