@@ -24,6 +24,7 @@ import { ClientCa, onlyFrom } from './clients.ts';
 import { eventLoopDelay, Gate } from './gate.ts';
 import { hooks } from './hooks.ts';
 import { Machines } from './machines.ts';
+import { Notes } from './notes.ts';
 import { showProcess } from './process-metrics.ts';
 import { admissionServer } from './server.ts';
 import type { Settings } from './settings.ts';
@@ -61,7 +62,8 @@ export async function runAdmission(
   const gate = new Gate(delay);
   const machines = new Machines({ client: parts.client, clock, log, metrics });
   const called = hooks(settings, (changed) => machines.behind(changed));
-  const app = admissionServer({ log, metrics, clock, gate, hooks: called });
+  const notes = new Notes(clock);
+  const app = admissionServer({ log, metrics, clock, gate, notes, hooks: called });
   const listener = new TlsListener({
     app: clientCa === undefined ? app : onlyFrom(settings.clientNames, app),
     clientCa,
@@ -90,7 +92,11 @@ export async function runAdmission(
     manager.addAlways(new ClientCa({ file: clientCaFile, pem: clientCa, trust, clock, log }));
   }
   starting(listener);
-  await manager.run(signal);
+  try {
+    await manager.run(signal);
+  } finally {
+    notes.flush();
+  }
 }
 
 /** The one Secret that counts, kept fresh by a watch. */

@@ -11,6 +11,7 @@ import { SystemClock } from '#schemas/time/system-clock.ts';
 
 import { Gate } from './gate.ts';
 import { hooks, type Decide, type Hooks } from './hooks.ts';
+import { Notes } from './notes.ts';
 import { admissionServer } from './server.ts';
 import { Served } from './testing/served.ts';
 
@@ -49,7 +50,8 @@ async function world(changes: Changes = {}): Promise<World> {
   const ticks = [0, 0.25].values(); // milliseconds
   const stopwatch = (): number => ticks.next().value ?? 1;
   const usual = { clock: new SystemClock(), hooks: hooks({ excludedNamespaces: ['kube-system'] }) };
-  const app = admissionServer({ log, metrics, stopwatch, ...usual, ...changes });
+  const notes = new Notes(new SystemClock(), 1);
+  const app = admissionServer({ log, metrics, stopwatch, notes, ...usual, ...changes });
   const served = await Served.start(app);
   return {
     served,
@@ -231,6 +233,7 @@ describe('what is logged', () => {
     const trace = traceparent.slice(3, 35);
     expect(here.logged).toEqual([
       {
+        at: expect.stringMatching(/^20.*Z$/) as string,
         path: '/mutate/pods',
         trace,
         uid: 'u-1',

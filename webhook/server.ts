@@ -2,12 +2,13 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 
 import type { Logger } from '#kube/log.ts';
 import type { Metrics } from '#kube/metrics.ts';
-import type { Clock } from '#schemas/time/clock.ts';
+import type { Clock, Instant } from '#schemas/time/clock.ts';
 
 import { announcedBytes, readBody, tooLate } from './body.ts';
 import { timeToAnswer } from './deadline.ts';
 import { Gate } from './gate.ts';
 import type { Decide, Hook, Hooks } from './hooks.ts';
+import { Notes } from './notes.ts';
 import { Refusal } from './refusal.ts';
 import { answerTo, requestOf, type AdmissionRequest, type Decision } from './review.ts';
 import { traceOf } from './trace-parent.ts';
@@ -22,6 +23,8 @@ export interface ServerParts {
   /** By path. */
   readonly hooks: Hooks;
   readonly gate?: Gate;
+  /** Default: some at a time. Whoever ends the process flushes them. */
+  readonly notes?: Notes;
   /** Milliseconds since any moment, with fractions: a decision takes less than the whole ones that a Clock counts. */
   readonly stopwatch?: () => number;
 }
@@ -43,6 +46,7 @@ export function admissionServer(parts: ServerParts): RequestListener {
   const { metrics } = parts;
   const gate = parts.gate ?? new Gate();
   const server = new AdmissionServer(parts, gate);
+  const notes = parts.notes ?? new Notes(parts.clock);
   metrics.sample('karpenter_unikraft_webhook_calls', 'Calls under way.', {}, () => gate.calls);
   return (request, response) => {
     const [path = '', query = ''] = (request.url ?? '').split('?', 2);
@@ -51,7 +55,7 @@ export function admissionServer(parts: ServerParts): RequestListener {
       .answer(call)
       .then(({ text, note }) => {
         send(response, 200, text);
-        note();
+        notes.add(note);
       })
       .catch((error: unknown) => server.refuse(call, response, error));
   };
@@ -115,7 +119,6 @@ class AdmissionServer {
     if (status === 500)
       log.error({ path, uid, trace, err: refusal.cause }, 'cannot decide a review');
     else if (status !== 404) log.warn({ path, status, trace, because: message }, 'no decision');
-    if (response.headersSent) return; // it was answered, and could not be counted
     if (status === 405) response.setHeader('allow', 'POST');
     if (status === 504) response.setHeader('connection', 'close'); // the rest of a late body may never come
     send(response, status, JSON.stringify({ error: message, uid }));
@@ -136,10 +139,11 @@ class AdmissionServer {
     const decision = decided(decide, review);
     const text = JSON.stringify(answerTo(review, decision));
     const took = this.#stopwatch() - began;
+    const at = this.#parts.clock.now();
     const note = (): void => {
       const outcome = outcomeOf(decision);
       this.#duration.observe({ path, outcome }, took / 1000);
-      if (outcome !== 'allowed') this.#tell(call, review, decision);
+      if (outcome !== 'allowed') this.#tell(call, review, decision, at);
     };
     return { text, note };
   }
@@ -148,11 +152,18 @@ class AdmissionServer {
    * Only what changed or stopped something; never whole objects. A Pod that is patched is told in few words, since
    * each word costs as much as the patch itself.
    */
-  #tell({ path, request }: Call, review: AdmissionRequest, decision: Decision): void {
+  #tell({ path, request }: Call, review: AdmissionRequest, decision: Decision, at: Instant): void {
     const { log } = this.#parts;
     const { uid, operation, namespace, kind, dryRun } = review;
     const trace = traceOf(request.headers['traceparent']);
-    const facts = { path, uid, namespace, ...nameIn(review), ...(trace && { trace }) };
+    const facts = {
+      at: new Date(at).toISOString(),
+      path,
+      uid,
+      namespace,
+      ...nameIn(review),
+      ...(trace && { trace }),
+    };
     if (decision.allowed) {
       log.info(dryRun ? { ...facts, dryRun } : facts, 'patched');
       return;
