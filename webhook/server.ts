@@ -134,43 +134,57 @@ class AdmissionServer {
 
   #review(call: Call, body: Buffer, { decide }: Hook): Answer {
     const { path } = call;
+    const { clock } = this.#parts;
     const began = this.#stopwatch();
     const review = requestOf(body);
     const decision = decided(decide, review);
     const text = JSON.stringify(answerTo(review, decision));
     const took = this.#stopwatch() - began;
-    const at = this.#parts.clock.now();
-    const note = (): void => {
-      const outcome = outcomeOf(decision);
-      this.#duration.observe({ path, outcome }, took / 1000);
-      if (outcome !== 'allowed') this.#tell(call, review, decision, at);
+    return {
+      text,
+      note: this.#note(path, took, decision, lineOf(call, review, decision, clock.now())),
     };
-    return { text, note };
   }
 
-  /**
-   * Only what changed or stopped something; never whole objects. A Pod that is patched is told in few words, since
-   * each word costs as much as the patch itself.
-   */
-  #tell({ path, request }: Call, review: AdmissionRequest, decision: Decision, at: Instant): void {
-    const { log } = this.#parts;
-    const { uid, operation, namespace, kind, dryRun } = review;
-    const trace = traceOf(request.headers['traceparent']);
-    const facts = {
-      at: new Date(at).toISOString(),
-      path,
-      uid,
-      namespace,
-      ...nameIn(review),
-      ...(trace && { trace }),
+  /** It holds on to nothing of the review: what is kept until others have come costs more than to count it. */
+  #note(path: string, took: number, decision: Decision, line: Line | undefined): () => void {
+    const outcome = outcomeOf(decision);
+    return () => {
+      this.#duration.observe({ path, outcome }, took / 1000);
+      if (line) this.#parts.log.info(line.facts, line.message);
     };
-    if (decision.allowed) {
-      log.info(dryRun ? { ...facts, dryRun } : facts, 'patched');
-      return;
-    }
-    const because = decision.status.message;
-    log.info({ ...facts, operation, kind: kind.kind, dryRun, because }, 'denied');
   }
+}
+
+interface Line {
+  readonly facts: object;
+  readonly message: string;
+}
+
+/**
+ * Only what changed or stopped something; never whole objects. A Pod that is patched is told in few words, since each
+ * word costs as much as the patch itself.
+ */
+function lineOf(
+  { path, request }: Call,
+  review: AdmissionRequest,
+  decision: Decision,
+  at: Instant,
+): Line | undefined {
+  if (outcomeOf(decision) === 'allowed') return undefined;
+  const { uid, operation, namespace, kind, dryRun } = review;
+  const trace = traceOf(request.headers['traceparent']);
+  const facts = {
+    at: new Date(at).toISOString(),
+    path,
+    uid,
+    namespace,
+    ...nameIn(review),
+    ...(trace && { trace }),
+  };
+  if (decision.allowed) return { facts: dryRun ? { ...facts, dryRun } : facts, message: 'patched' };
+  const because = decision.status.message;
+  return { facts: { ...facts, operation, kind: kind.kind, dryRun, because }, message: 'denied' };
 }
 
 /** A Pod of a controller has no name yet. */
