@@ -42,7 +42,7 @@ interface Download {
 }
 
 /** The folder of the pinned module in Go's module cache. */
-async function moduleOf(folder: string, options: GoOptions): Promise<string> {
+export async function moduleOf(folder: string, options: GoOptions): Promise<string> {
   const version = await pinnedVersion(folder, KARPENTER);
   const args = ['mod', 'download', '-json', `${KARPENTER}@${version}`];
   const env = { ...options.env, GOTOOLCHAIN: 'local', GO111MODULE: 'on' };
