@@ -10,6 +10,8 @@ export default defineConfig({
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
     sourcemap: true,
+    // Node keeps the text of what it runs. Names stay, so that stacks can be read.
+    minify: { compress: false, mangle: false, codegen: true },
     cleanDir: true,
   },
   plugins: [
