@@ -21,6 +21,7 @@ interface Reading {
 export class Metrics {
   readonly #registry = new Registry();
   readonly #readings = new Map<string, Set<Reading>>();
+  readonly #beforeRead = new Set<() => void>();
 
   counter(name: string, help: string, labelNames: readonly string[] = []): Counter<string> {
     return this.#once<Counter<string>>(
@@ -83,8 +84,14 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
   }
 
+  /** Called before anybody reads: whoever counts some things later counts them now. */
+  beforeRead(action: () => void): void {
+    this.#beforeRead.add(action);
+  }
+
   /** The body of `/metrics`. */
   async text(): Promise<string> {
+    for (const action of this.#beforeRead) action();
     return this.#registry.metrics();
   }
 

@@ -47,6 +47,7 @@ export function admissionServer(parts: ServerParts): RequestListener {
   const gate = parts.gate ?? new Gate();
   const server = new AdmissionServer(parts, gate);
   const notes = parts.notes ?? new Notes(parts.clock);
+  metrics.beforeRead(() => notes.flush());
   metrics.sample('karpenter_unikraft_webhook_calls', 'Calls under way.', {}, () => gate.calls);
   return (request, response) => {
     const [path = '', query = ''] = (request.url ?? '').split('?', 2);
