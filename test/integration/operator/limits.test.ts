@@ -100,7 +100,10 @@ test(
 
 test('no Pod was taken from its Node for a taint that the Node no longer had', async () => {
   const { items } = await world.client.list(events);
-  const evicted = items.filter(({ reason }) => reason === 'TaintManagerEviction');
+  const evicted = items.filter(
+    ({ reason, message = '' }) =>
+      reason === 'TaintManagerEviction' && !message.startsWith('Cancelling'), // a busy computer is late for a moment
+  );
   expect(evicted.map(({ involvedObject }) => involvedObject.name)).toEqual([]);
 });
 
