@@ -16,9 +16,11 @@ interface Bench {
 
 /** Clusters that judge side by side: each has a control plane of its own, since domains are all Nodes there are. */
 export class Court {
+  readonly clock: Clock;
   readonly #benches: readonly Bench[];
 
-  private constructor(benches: readonly Bench[]) {
+  private constructor(benches: readonly Bench[], clock: Clock) {
+    this.clock = clock;
     this.#benches = benches;
   }
 
@@ -28,6 +30,7 @@ export class Court {
     );
     const court = new Court(
       opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])),
+      clock,
     );
     const failed = opened.find((one) => one.status === 'rejected');
     if (!failed) return court;

@@ -36,7 +36,7 @@ const start = clock.now();
 const court = await Court.open(tools, Number(values.planes), clock);
 try {
   let done = 0;
-  const all = await judgeAll(court.clusters, seedsFor(values.cases), (judged) => {
+  const all = await judgeAll(court, seedsFor(values.cases), (judged) => {
     done += 1;
     for (const one of judged.violations) tell(`seed ${judged.seed}: ${one}`);
     if (done % 25 === 0) tell(`${done} cases, ${Math.round((clock.now() - start) / 1000)} s`);
@@ -62,7 +62,7 @@ function reportOf(all: readonly Judged[], small: ReturnType<typeof judgeSmall>) 
   const bars = [
     atLeast('random cases', all.length, wanted),
     atMost(
-      'planned Pods that kube-scheduler, told of the plan, did not bind to their Node',
+      'planned Pods that kube-scheduler, told of the plan, left or bound elsewhere for no rule of theirs',
       sum((one) => one.led.violations.length),
       0,
     ),
@@ -86,6 +86,7 @@ function reportOf(all: readonly Judged[], small: ReturnType<typeof judgeSmall>) 
     planned: { led: sum((one) => one.led.planned), unled: sum((one) => one.unled.planned) },
     nodes: { led: sum((one) => one.led.nodes), unled: sum((one) => one.unled.nodes) },
     passes: [0, 1, 2, 3].map((count) => all.filter((one) => one.unled.passes === count).length),
+    held: sum((one) => one.led.held),
     cornered: sum((one) => one.unled.cornered),
     nudges: court.nudges,
   };

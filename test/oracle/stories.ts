@@ -4,10 +4,12 @@
  */
 import { solve } from '#scheduling/solve.ts';
 import type { ClosedNode, Plan, Problem, Solve } from '#scheduling/solver.ts';
+import type { Pod } from '#schemas/kubernetes/core.ts';
 
 import { plannedIn } from './answers/answer.ts';
 import { isBound, keyOf, type Cluster } from './cluster/cluster.ts';
 import { arrived, kindsOf, promisedNode, type Promised } from './cluster/node-objects.ts';
+import { heldOff } from './held-off.ts';
 import { named, problemNow, type Standing } from './problem-now.ts';
 
 /** What came of a case. */
@@ -19,6 +21,8 @@ export interface Outcome {
   readonly nodes: number;
   /** Passes of the solver until nothing was left to plan. */
   readonly passes: number;
+  /** Pods that their own rules held off their Node when their turn came, so that they were bound to another one. */
+  readonly held: number;
   /** Pods that were planned, and that nothing can take any more where others have been bound. */
   readonly cornered: number;
 }
@@ -66,12 +70,35 @@ export class Story {
 
   /** What the solver is told now. */
   now(): Problem {
-    return problemNow(this.#problem, {
-      pods: this.#cluster.pods,
-      made: this.#made,
-      arrived: this.#arrived,
-      namespaces: this.#namespaces,
-    });
+    return this.#with(this.#cluster.pods);
+  }
+
+  /**
+   * Why a Pod could not be bound to its Node at some time before it was bound elsewhere: tried then, it is nominated no more.
+   *
+   * @param key  `namespace/name`
+   * @param planned  Pods that were bound since
+   * @returns undefined if its Node would have done all the time
+   */
+  heldOff(key: string, node: string, planned: ReadonlyMap<string, string>): string | undefined {
+    const pod = this.#cluster.pod(key);
+    if (!pod) return undefined;
+    const { nodeName: _, ...spec } = pod.spec ?? { containers: [] };
+    const waiting = { ...pod, spec };
+    const before = this.#cluster.boundBefore(key);
+    const isNew = (other: Pod): boolean => planned.has(keyOf(other));
+    const old = before.filter((other) => !isNew(other));
+    const since = before.filter(isNew);
+    return [...since.keys(), since.length]
+      .map((count) =>
+        heldOff(this.#with([...old, ...since.slice(0, count), waiting]), waiting, node),
+      )
+      .find((reason) => reason !== undefined);
+  }
+
+  #with(pods: readonly Pod[]): Problem {
+    const [made, all, namespaces] = [this.#made, this.#arrived, this.#namespaces];
+    return problemNow(this.#problem, { pods, made, arrived: all, namespaces });
   }
 
   /**
@@ -138,10 +165,18 @@ function targetsOf({ claims, nominations }: Plan, fresh: readonly Promised[]): M
   return new Map([...nominations, ...made]);
 }
 
-const nothing: Outcome = { violations: [], planned: 0, nodes: 0, passes: 0, cornered: 0 };
+const nothing: Outcome = {
+  violations: [],
+  planned: 0,
+  nodes: 0,
+  passes: 0,
+  held: 0,
+  cornered: 0,
+};
 
 /**
- * Told where each Pod is to go, kube-scheduler binds every planned Pod to its planned Node.
+ * Told where each Pod is to go, kube-scheduler binds every planned Pod, and to its planned Node, unless a rule held it off
+ * there when its turn came.
  *
  * Pods for which nothing was planned are taken away first: kube-scheduler may bind them to whatever has room, and it
  * does not regard the anti-affinity of Pods that are only nominated, so they could take the place of others.
@@ -159,15 +194,21 @@ export async function led(
   await cluster.withdraw([...plan.unschedulable.keys()]);
   const targets = await story.carryOut(plan, { isLed: true });
   await cluster.settledSince(keys);
-  const strayed = [...targets].filter(([key, node]) => cluster.pod(key)?.spec?.nodeName !== node);
-  const violations = await Promise.all(
-    strayed.map(async ([key, node]) => {
-      const at = cluster.pod(key)?.spec?.nodeName;
-      const where = at === undefined ? 'is not bound' : `was bound to ${at}`;
-      return `${key} was planned for ${node} and ${where}: ${await cluster.saidOf(key)}`;
-    }),
+  const nodeOf = (key: string): string | undefined => cluster.pod(key)?.spec?.nodeName;
+  const elsewhere = [...targets].filter(([key, node]) => nodeOf(key) !== node);
+  const held = elsewhere.filter(
+    ([key, node]) => nodeOf(key) !== undefined && story.heldOff(key, node, targets) !== undefined,
   );
-  return { violations, planned: targets.size, nodes: story.nodes, passes: 1, cornered: 0 };
+  const violations = await Promise.all(
+    elsewhere
+      .filter((one) => !held.includes(one))
+      .map(async ([key, node]) => {
+        const at = nodeOf(key);
+        const where = at === undefined ? 'is not bound' : `was bound to ${at}`;
+        return `${key} was planned for ${node} and ${where}: ${await cluster.saidOf(key)}`;
+      }),
+  );
+  return { ...nothing, violations, planned: targets.size, nodes: story.nodes, held: held.length };
 }
 
 /** How many more passes there may be until every Pod that was planned is bound. */
@@ -214,6 +255,7 @@ export async function unled(cluster: Cluster, problem: Problem, prefix: string):
   });
   if (nodes > pods) violations.push(`${nodes} Nodes were made for ${pods} Pods`);
   return {
+    ...nothing,
     violations,
     planned: wanted.length,
     nodes,

@@ -198,6 +198,11 @@ export class Cluster {
     return this.#board.pod(key);
   }
 
+  /** Pods that were bound before this one (namespace/name), oldest first. */
+  boundBefore(key: string): readonly Live<Pod>[] {
+    return this.#board.boundBefore(key);
+  }
+
   get pods(): readonly Live<Pod>[] {
     return this.#board.pods;
   }
