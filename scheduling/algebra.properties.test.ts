@@ -5,7 +5,14 @@ import { expect, test } from 'vitest';
 import type { Requirement } from '#schemas/karpenter/types.ts';
 import { labels } from '#schemas/names.ts';
 
-import { conflictOf, fromSelector, intersect, isCertain, matchesLabels } from './requirements.ts';
+import {
+  conflictOf,
+  fromSelector,
+  intersect,
+  isCertain,
+  matchesLabels,
+  toSelector,
+} from './requirements.ts';
 
 /** Enough that every set of the kind below that is not empty has one of them. `07` is 7 and is not spelled `7`. */
 const values = [
@@ -71,6 +78,29 @@ test('labels match as kube-scheduler matches them', () => {
   );
 });
 
+test('several requirements on one label match as kube-scheduler matches all of them', () => {
+  fc.assert(
+    fc.property(several, fc.constantFrom(...values, absent), (asked, value) => {
+      const given = value === absent ? {} : { [key]: value };
+      expect(matchesLabels(fromSelector(asked), given)).toBe(all(asked, value));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('written out and read again they match the same', () => {
+  fc.assert(
+    fc.property(several, fc.constantFrom(...values, absent), (asked, value) => {
+      const set = fromSelector(asked);
+      fc.pre([...values, absent].some((any) => all(asked, any))); // nothing can be said that nothing satisfies
+      const given = value === absent ? {} : { [key]: value };
+      const again = fromSelector(toSelector(set));
+      expect(matchesLabels(again, given)).toBe(matchesLabels(set, given));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
 test('narrowing keeps exactly the values that all have', () => {
   fc.assert(
     fc.property(several, several, fc.constantFrom(...values), (a, b, value) => {
@@ -82,9 +112,9 @@ test('narrowing keeps exactly the values that all have', () => {
 
 test('an offer and a wish agree exactly when some value, or none at all, is fine for both', () => {
   fc.assert(
-    fc.property(one, one, (offer, wish) => {
-      const isFine = [...values, absent].some((value) => holds(offer, value) && holds(wish, value));
-      const conflict = conflictOf(fromSelector([offer]), fromSelector([wish]));
+    fc.property(one, several, (offer, wish) => {
+      const isFine = [...values, absent].some((value) => holds(offer, value) && all(wish, value));
+      const conflict = conflictOf(fromSelector([offer]), fromSelector(wish));
       expect(conflict === undefined).toBe(isFine);
     }),
     { numRuns: 2000 },

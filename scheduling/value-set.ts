@@ -3,21 +3,26 @@ import type { Requirement } from '#schemas/karpenter/types.ts';
 interface Parts {
   readonly complement: boolean;
   readonly values: ReadonlySet<string>;
+  readonly allowsAbsence: boolean;
   readonly atLeast?: bigint | undefined;
   readonly atMost?: bigint | undefined;
   readonly minValues?: number | undefined;
 }
 
 /**
- * The values that one label may have: some values, or all but some, the latter within whole-number bounds.
+ * The values that one label may have: some values, or all but some, the latter within whole-number bounds; and whether it
+ * may be absent.
  *
- * Source of the algebra: Karpenter v1.15, pkg/scheduling/requirement.go. It differs in one point: excluded values
- * are kept beside bounds on output, where upstream loses them.
+ * Source of the algebra: Karpenter v1.15, pkg/scheduling/requirement.go. It differs in two points. Excluded values are
+ * kept beside bounds on output, where upstream loses them. And that a label must be there is kept, where upstream takes
+ * what no value satisfies (`In [a]` and `NotIn [a]`) for DoesNotExist, which kube-scheduler does not.
  */
 export class ValueSet {
   /** True: all values but these. */
   readonly complement: boolean;
   readonly values: ReadonlySet<string>;
+  /** Also holds where the label is absent: NotIn and DoesNotExist, and both of them together. */
+  readonly allowsAbsence: boolean;
   /** Inclusive; only beside `complement`. */
   readonly atLeast: bigint | undefined;
   readonly atMost: bigint | undefined;
@@ -27,6 +32,7 @@ export class ValueSet {
   private constructor(parts: Parts) {
     this.complement = parts.complement;
     this.values = parts.values;
+    this.allowsAbsence = parts.allowsAbsence;
     this.atLeast = parts.atLeast;
     this.atMost = parts.atMost;
     this.minValues = parts.minValues;
@@ -37,7 +43,9 @@ export class ValueSet {
     if (isBound(operator)) return bounded(operator, toInteger(values[0] ?? ''), minValues);
     const isList = operator === 'In' || operator === 'NotIn';
     const complement = operator === 'NotIn' || operator === 'Exists';
-    return new ValueSet({ complement, values: isList ? new Set(values) : none, minValues });
+    const allowsAbsence = operator === 'NotIn' || operator === 'DoesNotExist';
+    const listed = isList ? new Set(values) : none;
+    return new ValueSet({ complement, values: listed, allowsAbsence, minValues });
   }
 
   static within(
@@ -45,16 +53,22 @@ export class ValueSet {
     atMost: bigint | undefined,
     minValues?: number,
   ): ValueSet {
-    return new ValueSet({ complement: true, values: none, atLeast, atMost, minValues });
+    const range = { atLeast, atMost, minValues };
+    return new ValueSet({ complement: true, values: none, allowsAbsence: false, ...range });
   }
 
-  static readonly nothing = new ValueSet({ complement: false, values: new Set() });
+  static readonly nothing = new ValueSet({
+    complement: false,
+    values: new Set(),
+    allowsAbsence: false,
+  });
 
   /** The same for sets that say the same. */
   get id(): string {
     this.#id ??= JSON.stringify([
       this.complement,
       [...this.values].toSorted(),
+      this.allowsAbsence,
       this.atLeast?.toString(),
       this.atMost?.toString(),
       this.minValues,
@@ -66,12 +80,7 @@ export class ValueSet {
     return this.values.has(value) !== this.complement && this.#isWithin(value);
   }
 
-  /** Also holds where the label is absent: NotIn and DoesNotExist. */
-  get allowsAbsence(): boolean {
-    if (!this.complement) return this.values.size === 0;
-    return this.values.size > 0 && this.atLeast === undefined && this.atMost === undefined;
-  }
-
+  /** No value is in it; it may still be that the label is absent. */
   get isEmpty(): boolean {
     return !this.complement && this.values.size === 0;
   }
@@ -91,7 +100,8 @@ export class ValueSet {
     if (this.complement && other.complement) return this.#narrow(other, minValues);
     const [few, filter] = this.complement ? [other, this] : [this, other];
     const values = new Set([...few.values].filter((value) => filter.has(value)));
-    return new ValueSet({ complement: false, values, minValues });
+    const allowsAbsence = this.allowsAbsence && other.allowsAbsence;
+    return new ValueSet({ complement: false, values, allowsAbsence, minValues });
   }
 
   /** Whether every value of this set is in the other. A set of all but some never is in one of a few. */
@@ -123,23 +133,26 @@ export class ValueSet {
       parts.push({ key, operator: 'Gt', values: [`${this.atLeast - 1n}`] });
     if (this.atMost !== undefined)
       parts.push({ key, operator: 'Lt', values: [`${this.atMost + 1n}`] });
+    const isOpen = this.atLeast === undefined && this.atMost === undefined;
+    if (isOpen && !this.allowsAbsence) parts.push({ key, operator: 'Exists' });
     const [first = { key, operator: 'Exists' as const }, ...rest] = parts;
     return [{ ...first, ...extra }, ...rest];
   }
 
   #parts(): Parts {
-    const { complement, values, atLeast, atMost, minValues } = this;
-    return { complement, values, atLeast, atMost, minValues };
+    const { complement, values, allowsAbsence, atLeast, atMost, minValues } = this;
+    return { complement, values, allowsAbsence, atLeast, atMost, minValues };
   }
 
   #narrow(other: ValueSet, minValues: number | undefined): ValueSet {
     const atLeast = largest(this.atLeast, other.atLeast);
     const atMost = smallest(this.atMost, other.atMost);
+    const allowsAbsence = this.allowsAbsence && other.allowsAbsence;
     if (atLeast !== undefined && atMost !== undefined && atLeast > atMost) {
-      return new ValueSet({ complement: false, values: none, minValues });
+      return new ValueSet({ complement: false, values: none, allowsAbsence, minValues });
     }
     const values = new Set([...this.values, ...other.values]);
-    return new ValueSet({ complement: true, values, atLeast, atMost, minValues });
+    return new ValueSet({ complement: true, values, allowsAbsence, atLeast, atMost, minValues });
   }
 
   #isWithin(value: string): boolean {
