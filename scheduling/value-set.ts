@@ -121,22 +121,22 @@ export class ValueSet {
    */
   toRequirements(key: string): Requirement[] {
     const extra = this.minValues === undefined ? {} : { minValues: this.minValues };
-    if (!this.complement) {
-      if (this.isEmpty) return [{ key, operator: 'DoesNotExist' }];
-      return [{ key, operator: 'In', values: [...this.values], ...extra }];
-    }
+    if (this.isEmpty) return [{ key, operator: 'DoesNotExist' }];
+    if (!this.complement) return [{ key, operator: 'In', values: [...this.values], ...extra }];
+    const parts = this.#boundsOn(key);
+    if (parts.length === 0 && !this.allowsAbsence) parts.push({ key, operator: 'Exists' });
+    if (this.values.size > 0) parts.unshift({ key, operator: 'NotIn', values: [...this.values] });
+    return parts.map((part, index) => (index === 0 ? { ...part, ...extra } : part));
+  }
+
+  #boundsOn(key: string): Requirement[] {
+    const { atLeast, atMost } = this;
     const parts: Requirement[] = [];
-    if (this.values.size > 0) parts.push({ key, operator: 'NotIn', values: [...this.values] });
-    if (this.atLeast !== undefined && this.atLeast <= 0n)
-      parts.push({ key, operator: 'Gte', values: ['0'] });
-    else if (this.atLeast !== undefined)
-      parts.push({ key, operator: 'Gt', values: [`${this.atLeast - 1n}`] });
-    if (this.atMost !== undefined)
-      parts.push({ key, operator: 'Lt', values: [`${this.atMost + 1n}`] });
-    const isOpen = this.atLeast === undefined && this.atMost === undefined;
-    if (isOpen && !this.allowsAbsence) parts.push({ key, operator: 'Exists' });
-    const [first = { key, operator: 'Exists' as const }, ...rest] = parts;
-    return [{ ...first, ...extra }, ...rest];
+    if (atLeast !== undefined && atLeast <= 0n) parts.push({ key, operator: 'Gte', values: ['0'] });
+    else if (atLeast !== undefined)
+      parts.push({ key, operator: 'Gt', values: [`${atLeast - 1n}`] });
+    if (atMost !== undefined) parts.push({ key, operator: 'Lt', values: [`${atMost + 1n}`] });
+    return parts;
   }
 
   #parts(): Parts {

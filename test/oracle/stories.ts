@@ -29,6 +29,9 @@ export interface Outcome {
 
 type Made = Standing['made'][number];
 
+/** So many Pods at most are being bound at a time; nobody knows in which order these were tried. */
+const atOnce = 3;
+
 /** A case in a cluster, from the first Node to the last Pod. */
 export class Story {
   readonly #cluster: Cluster;
@@ -85,14 +88,14 @@ export class Story {
     if (!pod) return undefined;
     const { nodeName: _, ...spec } = pod.spec ?? { containers: [] };
     const waiting = { ...pod, spec };
-    const before = this.#cluster.boundBefore(key);
-    const isNew = (other: Pod): boolean => planned.has(keyOf(other));
-    const old = before.filter((other) => !isNew(other));
-    const since = before.filter(isNew);
-    return [...since.keys(), since.length]
-      .map((count) =>
-        heldOff(this.#with([...old, ...since.slice(0, count), waiting]), waiting, node),
-      )
+    const { bound } = this.#cluster;
+    const old = bound.filter((other) => !planned.has(keyOf(other)));
+    const since = bound.filter((other) => planned.has(keyOf(other)));
+    const turn = since.findIndex((other) => keyOf(other) === key);
+    const others = since.filter((other) => keyOf(other) !== key).slice(0, turn + atOnce);
+    return [...others.keys(), others.length]
+      .map((count) => this.#with([...old, ...others.slice(0, count), waiting]))
+      .map((then) => heldOff(then, waiting, node))
       .find((reason) => reason !== undefined);
   }
 

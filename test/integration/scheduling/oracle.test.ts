@@ -22,12 +22,15 @@ afterAll(async () => {
 });
 
 describe('before the real kube-scheduler', () => {
-  test.each([20261198, 20261203, 20261303])('a plan is carried out as it was made, seed %i', async (seed) => {
-    const judged = await judge(court.clusters[0]!, seed, court.clock);
+  test.each([20261198, 20261203, 20261303])(
+    'a plan is carried out as it was made, seed %i',
+    async (seed) => {
+      const judged = await judge(court.clusters[0]!, seed, court.clock);
 
-    expect(judged.violations).toEqual([]);
-    expect(judged.led.planned).toBeGreaterThan(0);
-  });
+      expect(judged.violations).toEqual([]);
+      expect(judged.led.planned).toBeGreaterThan(0);
+    },
+  );
 
   test('a plan that fills machines beyond their size is found out', async () => {
     const tooSmall = (given: Problem): Plan => madeOf('m.2', solve(given));

@@ -64,10 +64,9 @@ export class Board {
     return this.#pods.get(key);
   }
 
-  /** Pods that were bound before this one (namespace/name), oldest first. */
-  boundBefore(key: string): readonly Live<Pod>[] {
-    const order = [...this.#bound];
-    return order.slice(0, order.indexOf(key)).flatMap((other) => this.pod(other) ?? []);
+  /** Pods that have a node, in the order in which they were seen to have one. */
+  get bound(): readonly Live<Pod>[] {
+    return [...this.#bound].flatMap((key) => this.pod(key) ?? []);
   }
 
   /** Resolves with true once it holds, with false when nothing has changed for so long and it does not. */

@@ -198,9 +198,9 @@ export class Cluster {
     return this.#board.pod(key);
   }
 
-  /** Pods that were bound before this one (namespace/name), oldest first. */
-  boundBefore(key: string): readonly Live<Pod>[] {
-    return this.#board.boundBefore(key);
+  /** Pods that have a node, in the order in which they got it, give or take those that were bound at the same moment. */
+  get bound(): readonly Live<Pod>[] {
+    return this.#board.bound;
   }
 
   get pods(): readonly Live<Pod>[] {
