@@ -88,6 +88,7 @@ function reportOf(all: readonly Judged[], small: ReturnType<typeof judgeSmall>) 
     passes: [0, 1, 2, 3].map((count) => all.filter((one) => one.unled.passes === count).length),
     held: sum((one) => one.led.held),
     cornered: sum((one) => one.unled.cornered),
+    surplus: sum((one) => one.unled.surplus),
     nudges: court.nudges,
   };
 }

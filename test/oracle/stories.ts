@@ -25,6 +25,8 @@ export interface Outcome {
   readonly held: number;
   /** Pods that were planned, and that nothing can take any more where others have been bound. */
   readonly cornered: number;
+  /** Nodes made, in all passes, beyond one for each Pod. */
+  readonly surplus: number;
 }
 
 type Made = Standing['made'][number];
@@ -175,6 +177,7 @@ const nothing: Outcome = {
   passes: 0,
   held: 0,
   cornered: 0,
+  surplus: 0,
 };
 
 /**
@@ -218,8 +221,11 @@ export async function led(
 const morePasses = 2;
 
 /**
- * Left to itself, kube-scheduler has bound every Pod that was planned once, after two further passes at most and on no
- * more Nodes than Pods. Limits are lifted, since what they stop waits for ever in any case.
+ * Left to itself, kube-scheduler has bound every Pod that was planned once, after two further passes at most, none of which
+ * makes more Nodes than Pods wait. Limits are lifted, since what they stop waits for ever in any case.
+ *
+ * In all there may be more Nodes than Pods: where small Pods that need a host of their own have taken the large Nodes,
+ * large Pods get others, and the small Nodes stay empty.
  *
  * By where it binds the first ones it may leave others without any place; these must be such that no Node of any kind
  * that the pools can make would take them.
@@ -231,11 +237,15 @@ export async function unled(cluster: Cluster, problem: Problem, prefix: string):
   };
   const story = await Story.begin(cluster, unlimited, prefix);
   const pods = story.waiting.length;
+  const runaway: string[] = [];
   const first = solve(story.now());
   const wanted = plannedIn(first);
   let plan = first;
   let passes = 0;
   while (passes <= morePasses && plannedIn(plan).length > 0) {
+    const { length } = story.waiting;
+    if (plan.claims.length > length)
+      runaway.push(`${plan.claims.length} Nodes were planned for ${length} Pods`);
     // oxlint-disable-next-line no-await-in-loop -- each pass follows what came of the one before
     const targets = await story.carryOut(plan, { isLed: false });
     // oxlint-disable-next-line no-await-in-loop -- as above
@@ -256,13 +266,13 @@ export async function unled(cluster: Cluster, problem: Problem, prefix: string):
     const why = plan.unschedulable.get(key)?.map(({ pool, message }) => `${pool}: ${message}`);
     return `${key} is not bound after ${passes} passes, and ${way}: ${said.get(key)} (refused: ${why?.join('; ')})`;
   });
-  if (nodes > pods) violations.push(`${nodes} Nodes were made for ${pods} Pods`);
   return {
     ...nothing,
-    violations,
+    violations: [...violations, ...runaway],
     planned: wanted.length,
     nodes,
     passes,
     cornered: left.length - wronged.length,
+    surplus: Math.max(0, nodes - pods),
   };
 }
