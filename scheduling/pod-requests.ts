@@ -16,8 +16,7 @@ import { addResources, maxResources } from '#schemas/quantity/resources.ts';
  */
 export function podRequests(spec: PodSpec): ResourceList {
   const [only, another] = spec.containers;
-  const isPlain = only && !another && !spec.initContainers && !spec.overhead && !spec.resources;
-  if (isPlain) return { ...requestsOf(only), pods: '1' }; // nothing to add up
+  if (only && !another && isPlain(spec)) return { ...requestsOf(only), pods: '1' }; // nothing to add up
   return withPod(spec, together(spec, requestsOf));
 }
 
@@ -94,6 +93,16 @@ function podLevel({ resources }: PodSpec): ResourceList {
       ([name]) => name === 'cpu' || name === 'memory' || name.startsWith('hugepages-'),
     ),
   );
+}
+
+/** Nothing counts but its containers. */
+function isPlain({ initContainers, overhead, resources }: PodSpec): boolean {
+  return !initContainers?.length && !hasAny(overhead) && !hasAny(resources);
+}
+
+function hasAny(given: object | undefined): boolean {
+  for (const _ in given) return true;
+  return false;
 }
 
 function requestsOf({ resources }: Container): ResourceList {

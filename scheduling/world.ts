@@ -3,7 +3,8 @@ import type { Pod, Taint } from '#schemas/kubernetes/core.ts';
 
 import type { Miss } from './explain.ts';
 import { Wishes } from './labels/asked.ts';
-import { less, templatesOf, type Template } from './machines/template.ts';
+import { less } from './machines/sizes.ts';
+import { templatesOf, type Template } from './machines/template.ts';
 import { NodeKinds } from './places/node-kind.ts';
 import { NodeRoom } from './places/node-room.ts';
 import { groupsOf, type PodGroup } from './pods/group.ts';
@@ -56,7 +57,7 @@ export function worldOf(problem: Problem): World {
   const slots = new Slots([
     'cpu',
     'memory',
-    ...groups.flatMap(({ form }) => Object.keys(form.requests)),
+    ...groups.flatMap(({ form }) => Object.keys(form.requests)).toSorted(),
   ]);
   const topology = new Topology(new NamespaceSets(problem.namespaces));
   const wishes = new Wishes();

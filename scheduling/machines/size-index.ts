@@ -26,6 +26,11 @@ export class SizeIndex {
     this.#sizes = sizes;
   }
 
+  /** How many answers are kept. */
+  get kept(): number {
+    return this.#suiting.size + this.#byPrice.size;
+  }
+
   /** Sizes that have the labels, be they sold or not, in the order of the catalog. */
   suited(requirements: Requirements): readonly Size[] {
     const bits = this.#bitsOf(requirements);

@@ -1,16 +1,12 @@
-import type { InstanceType } from '#schemas/instances/instance-type.ts';
 /** What a pool makes: its nodes' labels and taints, and its sizes in numbers, prepared once for a pass. */
 import type { DaemonSet, Taint } from '#schemas/kubernetes/core.ts';
-import type { ResourceList } from '#schemas/kubernetes/meta.ts';
 
-import { fromLabels, intersect } from '../requirements.ts';
-import { Slots, type Amounts } from '../slots.ts';
+import { Slots } from '../slots.ts';
 import type { PoolInSight } from '../solver.ts';
-import { daemonsOf, noDaemons } from './daemons.ts';
 import { LabelState } from './label-state.ts';
 import { nodesOf, type PoolNodes } from './offering.ts';
-import { SizeIndex } from './size-index.ts';
 import type { Size } from './size.ts';
+import { sizesOf } from './sizes.ts';
 
 export interface Template extends Pick<PoolNodes, 'fixed' | 'contradiction'> {
   readonly name: string;
@@ -45,32 +41,14 @@ function templateOf(
   daemonSets: readonly DaemonSet[],
   slots: Slots,
 ): Template {
+  const name = inSight.pool.metadata?.name ?? '';
   const nodes = nodesOf(inSight);
-  const limited = new Slots(Object.keys(inSight.remaining));
-  const sizeOf = (type: InstanceType, index: number): Size => {
-    const daemons =
-      daemonSets.length === 0
-        ? noDaemons
-        : daemonsOf(
-            daemonSets,
-            intersect(nodes.offered, fromLabels(type.labels)),
-            nodes.taints,
-            type.capacity,
-          );
-    const taken = slots.takes(daemons.requests);
-    return {
-      index,
-      type,
-      daemons: taken,
-      usable: less(slots.has(type.capacity), taken),
-      takes: limited.has({ ...type.capacity, ...oneNode }),
-      ports: daemons.ports,
-    };
-  };
-  const sizes = inSight.instanceTypes.map(sizeOf);
-  const source = { taints: nodes.taints, index: new SizeIndex(sizes), known: new Map() };
+  const limited = new Slots(Object.keys(inSight.remaining).toSorted());
+  const types = inSight.instanceTypes;
+  const { sizes, index } = sizesOf(name, { types, nodes, daemonSets, slots, limited });
+  const source = { taints: nodes.taints, index, known: new Map() };
   return {
-    name: inSight.pool.metadata?.name ?? '',
+    name,
     inSight,
     ...nodes,
     sizes,
@@ -78,10 +56,4 @@ function templateOf(
     limited,
     remaining: limited.has(inSight.remaining),
   };
-}
-
-const oneNode: ResourceList = { nodes: '1' };
-
-export function less(a: Amounts, b: Amounts): Amounts {
-  return a.map((amount, slot) => amount - b[slot]!);
 }
