@@ -23,6 +23,7 @@ export class Pass {
   readonly #lookout: Lookout;
   readonly #claims: OpenClaim[] = [];
   readonly #unschedulable = new Map<string, readonly Refusal[]>();
+  #dropped = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -32,6 +33,11 @@ export class Pass {
     const nodes = new Lanes(keys);
     for (const room of world.rooms) nodes.add(room);
     this.#lookout = { all: this.#places, nodes, planned: this.#planned };
+  }
+
+  /** How many wishes all Pods together went without. */
+  get dropped(): number {
+    return this.#dropped;
   }
 
   run(): Plan {
@@ -65,13 +71,14 @@ export class Pass {
 
   /** Wishes hold for as long as they can; see pods/relaxation.ts. */
   #place(turn: Turn): boolean {
-    const { pod, ways } = turn;
+    const { pod, ways, queued } = turn;
     for (let way = 0; way < ways; way++) {
       const search = turn.search(way);
       if (search.isExhausted) continue;
       const place = search.find(this.#lookout) ?? this.#open(search);
       if (place) {
         this.#settle(place, pod, search.variant);
+        this.#dropped += queued.dropped[way]!;
         return true;
       }
       search.fail();

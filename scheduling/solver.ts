@@ -118,7 +118,9 @@ export interface Refusal {
     | 'Resources'
     | 'NoOfferings'
     | 'Topology'
-    | 'Limit';
+    | 'Limit'
+    /** Said by the provisioner, never by a pass: machines were made for such Pods in vain. */
+    | 'Backoff';
   /** One sentence with the nearest miss. */
   readonly message: string;
   /** The resource that is short, for Resources and Limit. */

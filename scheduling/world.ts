@@ -29,6 +29,8 @@ export interface Queued {
   readonly group: PodGroup;
   /** The most demanding first; none where there is trouble. */
   readonly variants: readonly (() => Variant)[];
+  /** For each variant how many wishes are dropped. */
+  readonly dropped: readonly number[];
   /** Those without wishes and without regard. */
   readonly last: () => readonly Variant[];
   /** Why it can go nowhere, whatever there is. */
@@ -51,15 +53,25 @@ export interface World {
   readonly isLenient: boolean;
 }
 
+/** What is left to taste where several plans would do. */
+export interface Taste {
+  /** Which of domains that are equally good is taken first; see topology/domains.ts. */
+  readonly turn: number;
+  /** Whether Pods that are counted leave all domains even while they can, for those that may come to spread. */
+  readonly isCareful: boolean;
+}
+
+const usual: Taste = { turn: 0, isCareful: true };
+
 /** @throws InvalidQuantity */
-export function worldOf(problem: Problem): World {
+export function worldOf(problem: Problem, taste = usual): World {
   const groups = groupsOf(problem);
   const slots = new Slots([
     'cpu',
     'memory',
     ...groups.flatMap(({ form }) => Object.keys(form.requests)).toSorted(),
   ]);
-  const topology = new Topology(new NamespaceSets(problem.namespaces));
+  const topology = new Topology(new NamespaceSets(problem.namespaces), taste.turn);
   const wishes = new Wishes();
   const source: VariantSource = {
     wishes,
@@ -79,7 +91,7 @@ export function worldOf(problem: Problem): World {
     topology,
     templates,
     rooms,
-    queue: drafted.map((one) => queuedOf(one, topology)).toSorted(harderFirst),
+    queue: drafted.map((one) => queuedOf(one, topology, taste)).toSorted(harderFirst),
     knowsPods: source.knowsPods,
     isLenient: problem.minValuesPolicy === 'BestEffort',
   };
@@ -106,16 +118,21 @@ function draft(group: PodGroup, slots: Slots, source: VariantSource, problem: Pr
   }
 }
 
-function queuedOf({ group, drafts, last, trouble }: Drafted, topology: Topology): Queued {
+function queuedOf(
+  { group, drafts, last, trouble }: Drafted,
+  topology: Topology,
+  { isCareful }: Taste,
+): Queued {
   const { namespace, labels } = group;
   const counted = topology.counters.about(namespace, labels);
   const keptBy = topology.keepers.about(namespace, labels);
-  const made = drafts.map((one) => completed(one, counted, keptBy).map(once));
+  const made = drafts.map((one) => completed(one, counted, keptBy, isCareful).map(once));
   const [first] = made[0] ?? [];
   const { needs } = drafts[0] ?? {};
   return {
     group,
     variants: made.flat(),
+    dropped: made.flatMap((ways, index) => ways.map(() => Math.floor(index / last))),
     last: () => made.slice(made.length - last).flatMap((ways) => ways.at(-1)?.() ?? []),
     trouble,
     rank: first ? rankOf(first()) : 0,

@@ -100,12 +100,14 @@ export interface Draft extends Pick<
  *
  * @param counted  by whom the Pod is counted
  * @param keptBy  rules of others that keep it away
+ * @param isCareful  whether all domains are left even where they can be
  * @returns ways to make the variants, of which the later ones are seldom needed
  */
 export function completed(
   draft: Draft,
   counted: readonly Counter[],
   keptBy: readonly Counter[],
+  isCareful: boolean,
 ): (() => Variant)[] {
   if (counted.length === 0 && keptBy.length === 0)
     return [() => complete(draft, draft.rules, counted)];
@@ -113,7 +115,7 @@ export function completed(
   const guarded = guardedBy(draft, counted);
   const late = guarded.map((counter): Rule => ({ kind: 'guard', counter, isEarly: false }));
   const early = guarded.flatMap((counter): Rule[] =>
-    counter.domains.isHost ? [] : [{ kind: 'guard', counter, isEarly: true }],
+    counter.domains.isHost || !isCareful ? [] : [{ kind: 'guard', counter, isEarly: true }],
   );
   const rules = [...draft.rules, ...kept, ...joinsOf(draft, counted), ...late];
   const variant = (): Variant => complete(draft, rules, counted);

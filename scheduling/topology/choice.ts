@@ -85,11 +85,11 @@ export class Choice {
     return true;
   }
 
-  /** Emptiest first, then by name. */
+  /** Emptiest first, then by rank. */
   #sort(): void {
-    const { names } = this.domains;
+    const { names, ranks } = this.domains;
     const loads = names.map((_, domain) => this.#load(domain));
-    this.#order.sort((a, b) => loads[a]! - loads[b]! || (names[a]! < names[b]! ? -1 : 1));
+    this.#order.sort((a, b) => loads[a]! - loads[b]! || ranks[a]! - ranks[b]!);
   }
 
   /** Versions only grow, so an equal sum means that nothing changed. */

@@ -11,10 +11,28 @@ export class Domains {
   readonly isHost: boolean;
   readonly names: string[] = [];
   readonly #ids = new Map<string, number>();
+  readonly #turn: number;
+  #ranks: readonly number[] = [];
 
-  constructor(key: string) {
+  /** @param turn  so many domains go from the head of the line to its end; see {@link ranks} */
+  constructor(key: string, turn = 0) {
     this.key = key;
     this.isHost = key === labels.hostname;
+    this.#turn = turn;
+  }
+
+  /** By domain, which of those that are equally good is taken first: A to Z. */
+  get ranks(): readonly number[] {
+    const { names } = this;
+    if (this.#ranks.length !== names.length) {
+      const sorted = names.map((_, id) => id).toSorted((a, b) => (names[a]! < names[b]! ? -1 : 1));
+      const ranks: number[] = [];
+      sorted.forEach((id, index) => {
+        ranks[id] = (index + names.length - (this.#turn % names.length)) % names.length;
+      });
+      this.#ranks = ranks;
+    }
+    return this.#ranks;
   }
 
   idOf(value: string): number {

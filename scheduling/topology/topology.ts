@@ -36,8 +36,12 @@ export class Topology {
   /** Pods whose anti-affinity keeps others away, counted for those. */
   readonly keepers = new CounterIndex();
 
-  constructor(namespaces: NamespaceSets) {
+  readonly #turn: number;
+
+  /** @param turn  see {@link Domains} */
+  constructor(namespaces: NamespaceSets, turn: number) {
     this.namespaces = namespaces;
+    this.#turn = turn;
   }
 
   /** Keys that rules are about, host names left out. */
@@ -101,7 +105,7 @@ export class Topology {
   }
 
   #domainsOf(key: string): Domains {
-    const domains = this.#domains.get(key) ?? new Domains(key);
+    const domains = this.#domains.get(key) ?? new Domains(key, this.#turn);
     this.#domains.set(key, domains);
     return domains;
   }

@@ -51,6 +51,10 @@ describe('beside all other answers', () => {
     expect(compared).toBeGreaterThan(50);
   });
 
+  test.each([20261533, 31000267])('none is cheaper where one was once, seed %i', (seed) => {
+    expect(judgeSmall([seed])).toEqual({ compared: 1, cheaper: [] });
+  });
+
   test('a plan that takes a larger machine than it needs is found out', () => {
     const tooLarge = (given: Problem): Plan => madeOf('m.8', solve(given));
 
