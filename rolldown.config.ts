@@ -1,9 +1,15 @@
 import { defineConfig } from 'rolldown';
 
+const solverThread = 'controller/provisioning/thread/worker.ts';
+
 /** What the image runs: one file per process, and chunks for what both share or load only when a cloud asks for it. */
 export default defineConfig({
   platform: 'node',
-  input: { 'controller/main': 'controller/main.ts', 'webhook/main': 'webhook/main.ts' },
+  input: {
+    'controller/main': 'controller/main.ts',
+    'controller/solver-thread': solverThread,
+    'webhook/main': 'webhook/main.ts',
+  },
   output: {
     dir: 'dist',
     format: 'esm',
@@ -20,7 +26,9 @@ export default defineConfig({
     {
       name: 'package-json',
       generateBundle() {
-        const source = JSON.stringify({ type: 'module' });
+        // A thread is started by its file, which the controller asks for by the name that it has in the source.
+        const imports = { [`#${solverThread}`]: './controller/solver-thread.js' };
+        const source = JSON.stringify({ type: 'module', imports });
         this.emitFile({ type: 'asset', fileName: 'package.json', source });
       },
     },
