@@ -2,7 +2,8 @@
  * Why a Pod was not bound to the Node that it was nominated for, when its turn came.
  *
  * kube-scheduler tries Pods one after the other, in an order that nobody plans. One that spreads, or that seeks others,
- * may come before those that it needs: then its Node does not do yet, and kube-scheduler takes any other that does.
+ * may come before those that it needs, or before others that are nominated for the same Node, which count as if they were
+ * there: then its Node does not do yet, and kube-scheduler takes any other that does.
  *
  * Source: k8s.io/kubernetes v1.37, pkg/scheduler/schedule_one.go, findNodesThatFitPod.
  */

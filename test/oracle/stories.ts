@@ -95,10 +95,29 @@ export class Story {
     const since = bound.filter((other) => planned.has(keyOf(other)));
     const turn = since.findIndex((other) => keyOf(other) === key);
     const others = since.filter((other) => keyOf(other) !== key).slice(0, turn + atOnce);
+    const there = [...planned].filter(([other, on]) => on === node && other !== key);
     return [...others.keys(), others.length]
-      .map((count) => this.#with([...old, ...others.slice(0, count), waiting]))
-      .map((then) => heldOff(then, waiting, node))
+      .flatMap((count) => {
+        const before = [...old, ...others.slice(0, count)];
+        return [before, [...before, ...this.#meant(there, before)]];
+      })
+      .map((pods) => heldOff(this.#with([...pods, waiting]), waiting, node))
       .find((reason) => reason !== undefined);
+  }
+
+  /**
+   * Pods that are nominated for a Node and not bound yet, as if they were. kube-scheduler wants a Node to do with them and
+   * without them.
+   *
+   * Source: k8s.io/kubernetes v1.37, pkg/scheduler/framework/runtime, RunFilterPluginsWithNominatedPods.
+   */
+  #meant(there: readonly (readonly [string, string])[], bound: readonly Pod[]): Pod[] {
+    const isThere = new Set(bound.map(keyOf));
+    return there.flatMap(([key, nodeName]) => {
+      const pod = this.#cluster.pod(key);
+      if (!pod || isThere.has(key)) return [];
+      return [{ ...pod, spec: { containers: [], ...pod.spec, nodeName } }];
+    });
   }
 
   #with(pods: readonly Pod[]): Problem {
