@@ -49,6 +49,8 @@ export const annotations = {
   minValuesRelaxed: 'karpenter.sh/nodeclaim-min-values-relaxed',
   /** Name of the ControllerRevision that the machine was, or is being, made from. */
   revision: `${group}/revision`,
+  /** The kinds of Pods that a claim was made for, so that machines in vain are counted also after a restart. */
+  madeFor: `${group}/made-for`,
   /** The launch intent as JSON, written before the cloud is called: see controller/nodeclaim. */
   intent: `${group}/launch-intent`,
 } as const;

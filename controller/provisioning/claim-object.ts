@@ -1,16 +1,24 @@
 import { wellKnown } from '#scheduling/requirements.ts';
 import type { PlannedClaim } from '#scheduling/solver.ts';
 import type { NodeClaim, NodePool } from '#schemas/karpenter/types.ts';
+import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { annotations, finalizers, labels } from '#schemas/names.ts';
 
 import { hashVersion, nodePoolHash } from '../nodepool/hash.ts';
+import { madeFor } from './breaker/made-for.ts';
 
 /**
  * The NodeClaim of a planned machine, as upstream writes it: owned by its pool, stamped with the template's hash, and
  * held by the finalizer from birth, so that no machine is ever left without its claim.
+ *
+ * @param pods  those planned for it, as far as they are still there
  */
-export function claimFor(plan: PlannedClaim, pool: Live<NodePool>): NodeClaim {
+export function claimFor(
+  plan: PlannedClaim,
+  pool: Live<NodePool>,
+  pods: readonly (Pod | undefined)[],
+): NodeClaim {
   const { metadata, spec } = pool.spec.template;
   const { apiVersion = 'karpenter.sh/v1', kind = 'NodePool' } = pool;
   const { name, uid } = pool.metadata;
@@ -27,6 +35,7 @@ export function claimFor(plan: PlannedClaim, pool: Live<NodePool>): NodeClaim {
         ...metadata?.annotations,
         [annotations.nodePoolHash]: nodePoolHash(pool),
         [annotations.nodePoolHashVersion]: hashVersion,
+        ...madeFor(pool, pods),
         ...(plan.isMinValuesRelaxed && { [annotations.minValuesRelaxed]: 'true' }),
       },
       finalizers: [finalizers.termination],

@@ -1,6 +1,7 @@
 import { ApiError } from '#kube/client/errors.ts';
 import type { EventRecorder } from '#kube/runtime/events.ts';
 import type { Plan, Refusal } from '#scheduling/solver.ts';
+import type { Code } from '#schemas/errors/codes.ts';
 import type { NodeClaim, NodePool } from '#schemas/karpenter/types.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
@@ -61,7 +62,7 @@ export class ProvisioningEvents {
         object: pod,
         type: 'Warning',
         reason: 'FailedScheduling',
-        message: coded(noMachineText(refusals, skipped), 'KPU342'),
+        message: coded(noMachineText(refusals, skipped), codeOf(refusals)),
         dedupeValues: [
           pod.metadata.uid,
           ...refusals.map(({ pool, reason }) => `${pool} ${reason}`),
@@ -94,6 +95,17 @@ export class ProvisioningEvents {
     });
   }
 
+  /** On the pool: it makes no more machines for some Pods until they have rested. */
+  backedOff(pool: Live<NodePool>, message: string): void {
+    this.#recorder.record({
+      object: pool,
+      type: 'Warning',
+      reason: 'ProvisioningBackoff',
+      message: message.slice(0, longest),
+      dedupeTimeout: minutes(5),
+    });
+  }
+
   limitReached(pool: Live<NodePool>, state: LimitState): void {
     this.#recorder.record({
       object: pool,
@@ -105,9 +117,15 @@ export class ProvisioningEvents {
   }
 }
 
-/** The pool fits the Pod in kind and lacks only room. */
+const near: readonly Refusal['reason'][] = ['Resources', 'NoOfferings', 'Limit', 'Backoff'];
+
+/** The pool fits the Pod in kind and lacks only room, or makes none for now. */
 function isNear({ reason }: Refusal): boolean {
-  return reason === 'Resources' || reason === 'NoOfferings' || reason === 'Limit';
+  return near.includes(reason);
+}
+
+function codeOf(refusals: readonly Refusal[]): Code {
+  return refusals.some(({ reason }) => reason === 'Backoff') ? 'KPU347' : 'KPU342';
 }
 
 /** The server's own sentence, without the call that it answers. */

@@ -76,9 +76,10 @@ export class Launcher {
   }
 
   async #create(plan: PlannedClaim, pool: Live<NodePool>): Promise<Live<NodeClaim> | undefined> {
-    const { client, log } = this.#context;
+    const { caches, client, log } = this.#context;
+    const pods = plan.pods.map((key) => caches.pods.get(key));
     try {
-      return await client.create(nodeClaims, claimFor(plan, pool));
+      return await client.create(nodeClaims, claimFor(plan, pool, pods));
     } catch (error) {
       this.#events.notMade(pool, error);
       if (!(error instanceof ApiError) || !(isInvalid(error) || isForbidden(error))) throw error;

@@ -30,6 +30,17 @@ export class ProvisioningMetrics {
     return plan;
   }
 
+  /** Kinds of Pods for which a pool makes no machine until they have rested. */
+  backedOff(nodepool: string, kinds: number): void {
+    this.#metrics
+      .gauge(
+        'karpenter_unikraft_provisioning_backoff_pod_kinds',
+        'Kinds of Pods that a NodePool makes no machine for now, since several were in vain.',
+        ['nodepool'],
+      )
+      .set({ nodepool }, kinds);
+  }
+
   decided({ unschedulable }: Plan, pods: readonly Live<Pod>[]): void {
     this.#metrics
       .gauge('karpenter_scheduler_unschedulable_pods_count', 'Pods that no pool can serve now.', [

@@ -8,6 +8,7 @@ export const longest = 1000;
 
 /** The later a check that stops a pool comes, the nearer the pool was to make a machine. Nearest first. */
 const nearest = [
+  'Backoff',
   'Limit',
   'Topology',
   'NoOfferings',

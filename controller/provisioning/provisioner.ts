@@ -22,6 +22,8 @@ import type { Context } from '../context.ts';
 import { isOurs } from '../ours.ts';
 import type { Reservations } from '../reservations/reservations.ts';
 import { Batcher, type BatchWindow } from './batcher.ts';
+import type { BackedOff } from './breaker/backed-off.ts';
+import { Breaker, type Held } from './breaker/breaker.ts';
 import { ClaimsInSight } from './claims-in-sight.ts';
 import { ProvisioningEvents } from './events.ts';
 import { Launcher } from './launcher.ts';
@@ -46,6 +48,7 @@ export interface ProvisionerParts {
   readonly nominations: Nominations;
   readonly limits: LimitStates;
   readonly misfits: Misfits;
+  readonly backedOff: BackedOff;
   readonly batch: BatchWindow;
   /** Strict and Respect by default. */
   readonly policies?: Pick<Problem, 'preferencePolicy' | 'minValuesPolicy'>;
@@ -68,6 +71,7 @@ export class Provisioner implements Runnable {
   readonly #events: ProvisioningEvents;
   readonly #metrics: ProvisioningMetrics;
   readonly #resting: RestingPools;
+  readonly #breaker: Breaker;
   #failures = 0;
   #cancelAgain: () => void = () => {};
 
@@ -79,6 +83,7 @@ export class Provisioner implements Runnable {
     this.#nodes = new NodesInSight(context, parts.nominations);
     this.#events = new ProvisioningEvents(context.recorder);
     this.#resting = new RestingPools(context.clock);
+    this.#breaker = new Breaker(context, parts.nominations);
     this.#launcher = new Launcher(context, {
       ...parts,
       events: this.#events,
@@ -101,6 +106,7 @@ export class Provisioner implements Runnable {
       },
       signal,
     );
+    this.#breaker.follow(signal);
     this.#batcher.trigger('start');
     while (!signal.aborted) {
       // oxlint-disable-next-line no-await-in-loop -- one pass after the other is the point
@@ -126,8 +132,9 @@ export class Provisioner implements Runnable {
       whyResting: (pool) => this.#resting.whyResting(pool),
     });
     const problem = this.#problem(supply);
-    const plan = this.#solve(problem);
+    const { plan, held } = this.#breaker.sift(this.#solve(problem), supply);
     this.#tell(plan, problem, supply);
+    this.#tellBackOffs(supply, held);
     this.#tellMisfits(supply);
     this.#tellLimits(limitsNow(supply.pools, plan, (pool) => room.of(pool)));
     for (const [pod, claim] of onTheWay(plan, problem.nodes)) nominations.plan(claim, [pod]);
@@ -171,6 +178,7 @@ export class Provisioner implements Runnable {
   async #carryOut({ claims }: Plan): Promise<void> {
     await this.#launcher.launch(claims, (claim, planned) => {
       this.#claims.made(claim);
+      this.#breaker.made(claim);
       this.#events.waiting(
         claim,
         planned.pods.map((key) => this.#context.caches.pods.get(key)),
@@ -189,6 +197,18 @@ export class Provisioner implements Runnable {
       const pool = inSight.pool as Live<NodePool>;
       const news = this.#parts.misfits.set(pool.metadata.name, misfitOf(inSight));
       if (news !== undefined) this.#events.misfit(pool, news);
+    }
+  }
+
+  #tellBackOffs({ pools }: Supply, held: readonly Held[]): void {
+    const perPool = Map.groupBy(held, ({ pool }) => pool);
+    for (const inSight of pools) {
+      const pool = inSight.pool as Live<NodePool>;
+      const { name } = pool.metadata;
+      const own = perPool.get(name) ?? [];
+      this.#metrics.backedOff(name, new Set(own.map(({ rest }) => rest)).size);
+      const news = this.#parts.backedOff.set(name, own);
+      if (news !== undefined) this.#events.backedOff(pool, news);
     }
   }
 

@@ -22,7 +22,11 @@ import { isSettling, lackOf } from './node-lack.ts';
 const settled = seconds(3);
 
 /** Annotations of the claim that are about the claim itself. */
-const claimsOwn = new Set<string>([annotations.intent, annotations.terminationTimestamp]);
+const claimsOwn = new Set<string>([
+  annotations.intent,
+  annotations.madeFor,
+  annotations.terminationTimestamp,
+]);
 
 /**
  * Makes the Node that Kraftlet registered ours and opens it, in one patch: finalizer, owner, the claim's labels,

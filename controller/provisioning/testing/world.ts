@@ -12,6 +12,7 @@ import { seconds } from '#schemas/time/clock.ts';
 import type { Catalog } from '../../catalog.ts';
 import { Reservations } from '../../reservations/reservations.ts';
 import { memoryContext } from '../../testing/context.ts';
+import { BackedOff } from '../breaker/backed-off.ts';
 import { LimitStates } from '../limit-states.ts';
 import { Misfits } from '../misfits.ts';
 import { Nominations } from '../nominations.ts';
@@ -49,17 +50,18 @@ export class World {
     const nominations = new Nominations(this.context);
     const limits = new LimitStates();
     const misfits = new Misfits();
+    const backedOff = new BackedOff();
     const catalog: Catalog = { offer: async () => Promise.resolve(offer) };
     const batch = { idle: seconds(1), max: seconds(10) };
     const metrics = new Metrics();
-    const known = { catalog, reservations, nominations, limits, misfits };
+    const known = { catalog, reservations, nominations, limits, misfits, backedOff };
     const parts = { ...known, batch, metrics, policies };
     const provisioner = new Provisioner(this.context, parts);
     const life = new AbortController();
     this.#running.push(life);
     void reservations.run(life.signal);
     void provisioner.run(life.signal);
-    return { nominations, reservations, limits, misfits, kill: () => life.abort() };
+    return { nominations, reservations, limits, misfits, backedOff, kill: () => life.abort() };
   }
 
   end(): void {
