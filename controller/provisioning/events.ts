@@ -15,20 +15,24 @@ import { longest, noMachineText } from './no-machine-text.ts';
 import type { SkippedPool } from './pools-in-sight.ts';
 import { isAimed } from './provisionable.ts';
 
+interface Told {
+  readonly skipped: readonly SkippedPool[];
+  readonly text: string;
+}
+
 /** Upstream's reasons where they mean the same. Source: Karpenter v1.15, pkg/events/reason.go. */
 export class ProvisioningEvents {
   readonly #recorder: EventRecorder;
+  readonly #refusals = new WeakMap<readonly Refusal[], Told>();
 
   constructor(recorder: EventRecorder) {
     this.#recorder = recorder;
   }
 
-  /** On each Pod that has room somewhere: where. */
-  placed({ nominations }: Plan, pods: readonly Live<Pod>[]): void {
-    for (const pod of pods) {
-      const target = nominations.get(keyText(pod.metadata));
-      if (target !== undefined) this.#nominated(pod, `${target} has room for this Pod`);
-    }
+  /** On a Pod that has room somewhere: where. */
+  placed({ nominations }: Plan, pod: Live<Pod>): void {
+    const target = nominations.get(keyText(pod.metadata));
+    if (target !== undefined) this.#nominated(pod, `${target} has room for this Pod`);
   }
 
   /** On each Pod that a machine was asked for: for which it waits. */
@@ -49,27 +53,27 @@ export class ProvisioningEvents {
     });
   }
 
-  /** On each Pod that could be ours and found no place: why, pool by pool. Pods meant for others are left in peace. */
-  refused(
-    { unschedulable }: Plan,
-    pods: readonly Live<Pod>[],
-    skipped: readonly SkippedPool[],
-  ): void {
-    for (const pod of pods) {
-      const refusals = unschedulable.get(keyText(pod.metadata));
-      if (!refusals || !(isAimed(pod) || refusals.some(isNear))) continue;
-      this.#recorder.record({
-        object: pod,
-        type: 'Warning',
-        reason: 'FailedScheduling',
-        message: coded(noMachineText(refusals, skipped), codeOf(refusals)),
-        dedupeValues: [
-          pod.metadata.uid,
-          ...refusals.map(({ pool, reason }) => `${pool} ${reason}`),
-        ],
-        dedupeTimeout: minutes(5),
-      });
-    }
+  /** On a Pod that could be ours and found no place: why, pool by pool. Pods meant for others are left in peace. */
+  refused({ unschedulable }: Plan, pod: Live<Pod>, skipped: readonly SkippedPool[]): void {
+    const refusals = unschedulable.get(keyText(pod.metadata));
+    if (!refusals || !(isAimed(pod) || refusals.some(isNear))) return;
+    this.#recorder.record({
+      object: pod,
+      type: 'Warning',
+      reason: 'FailedScheduling',
+      message: this.#refusal(refusals, skipped),
+      dedupeValues: [pod.metadata.uid, ...refusals.map(({ pool, reason }) => `${pool} ${reason}`)],
+      dedupeTimeout: minutes(5),
+    });
+  }
+
+  /** Pods of one group are refused by the very same list, and told in the same words. */
+  #refusal(refusals: readonly Refusal[], skipped: readonly SkippedPool[]): string {
+    const known = this.#refusals.get(refusals);
+    if (known?.skipped === skipped) return known.text;
+    const text = coded(noMachineText(refusals, skipped), codeOf(refusals));
+    this.#refusals.set(refusals, { skipped, text });
+    return text;
   }
 
   #nominated(pod: Live<Pod>, message: string): void {

@@ -6,8 +6,9 @@ import { Quantity } from '#schemas/quantity/quantity.ts';
 import { usedBy, type Bound, type Entry } from '../reservations/ledger.ts';
 import { leftAfter, type Room } from '../reservations/room.ts';
 import type { LimitState } from './limit-states.ts';
+import type { Slices } from './slices.ts';
 
-type LimitsNow = readonly (readonly [Live<NodePool>, LimitState | undefined])[];
+export type LimitsNow = readonly (readonly [Live<NodePool>, LimitState | undefined])[];
 
 /**
  * For each pool, the limit that it is at: one that kept a Pod of this pass from a machine, or one with nothing left.
@@ -15,14 +16,15 @@ type LimitsNow = readonly (readonly [Live<NodePool>, LimitState | undefined])[];
  *
  * @param roomOf  what the limits left to a pool before this pass
  */
-export function limitsNow(
+export async function limitsNow(
   pools: readonly PoolInSight[],
   plan: Plan,
   roomOf: (pool: string) => readonly Room[],
-): LimitsNow {
+  slices: Slices,
+): Promise<LimitsNow> {
   const refused = refusedBy(plan);
   const planned = plannedBy(plan, pools);
-  return pools.map((inSight) => {
+  return slices.map(pools, (inSight) => {
     const pool = inSight.pool as Live<NodePool>;
     const { name } = pool.metadata;
     const states = roomOf(name).map(({ bound, left }) => {

@@ -11,23 +11,71 @@ const controller = 'provisioner';
 export class ProvisioningMetrics {
   readonly #metrics: Metrics;
   readonly #clock: Clock;
-  /** UIDs of Pods of the last pass that had a place. */
-  #decided: ReadonlySet<string> = new Set();
+  /** UIDs of Pods of the last pass that had a place, and those of this one. */
+  #before: ReadonlySet<string> = new Set();
+  #now = new Set<string>();
+  #solvingSince: number | undefined;
 
   constructor(metrics: Metrics, clock: Clock) {
     this.#metrics = metrics;
     this.#clock = clock;
+    metrics.sample(
+      'karpenter_scheduler_unfinished_work_seconds',
+      'How long the pass that is solved now has taken so far; 0 when none is.',
+      { controller },
+      () => (performance.now() - (this.#solvingSince ?? performance.now())) / 1000,
+    );
   }
 
-  timed(solve: () => Plan): Plan {
+  /** A pass begins. */
+  batch(pods: number, ignored: number): void {
+    this.#metrics
+      .gauge('karpenter_scheduler_queue_depth', 'Pods of the last pass.', ['controller'])
+      .set({ controller }, pods);
+    this.#metrics
+      .gauge(
+        'karpenter_scheduler_ignored_pods_count',
+        'Pods without a node that no machine of ours could help.',
+      )
+      .set(ignored);
+    this.#metrics
+      .histogram('karpenter_unikraft_batch_pods', 'Pods of a pass.', [], batchBuckets)
+      .observe({}, pods);
+  }
+
+  /** From the problem to the plan, the way to the thread and back included. */
+  async timed(solve: () => Promise<Plan>): Promise<Plan> {
     const began = performance.now();
-    const plan = solve();
+    this.#solvingSince = began;
+    const plan = await solve().finally(() => (this.#solvingSince = undefined));
     this.#metrics
       .histogram('karpenter_scheduler_scheduling_duration_seconds', 'Time to solve a pass.', [
         'controller',
       ])
       .observe({ controller }, (performance.now() - began) / 1000);
     return plan;
+  }
+
+  unschedulable(pods: number): void {
+    this.#metrics
+      .gauge('karpenter_scheduler_unschedulable_pods_count', 'Pods that no pool can serve now.', [
+        'controller',
+      ])
+      .set({ controller }, pods);
+  }
+
+  /** Called for each Pod of a pass, and {@link ProvisioningMetrics.passed} then. */
+  decided({ unschedulable }: Plan, { metadata }: Live<Pod>): void {
+    if (unschedulable.has(keyText(metadata))) return;
+    this.#now.add(metadata.uid);
+    if (this.#before.has(metadata.uid)) return;
+    const created = this.#clock.from(metadata.creationTimestamp ?? this.#clock.stamp());
+    this.#metrics
+      .histogram(
+        'karpenter_pods_scheduling_decision_duration_seconds',
+        'From the creation of a Pod to the first pass that had a place for it.',
+      )
+      .observe({}, (this.#clock.now() - created) / 1000);
   }
 
   /** Kinds of Pods for which a pool makes no machine until they have rested. */
@@ -41,25 +89,10 @@ export class ProvisioningMetrics {
       .set({ nodepool }, kinds);
   }
 
-  decided({ unschedulable }: Plan, pods: readonly Live<Pod>[]): void {
-    this.#metrics
-      .gauge('karpenter_scheduler_unschedulable_pods_count', 'Pods that no pool can serve now.', [
-        'controller',
-      ])
-      .set({ controller }, unschedulable.size);
-    this.#metrics
-      .gauge('karpenter_scheduler_queue_depth', 'Pods of the last pass.', ['controller'])
-      .set({ controller }, pods.length);
-    const decisions = this.#metrics.histogram(
-      'karpenter_pods_scheduling_decision_duration_seconds',
-      'From the creation of a Pod to the first pass that had a place for it.',
-    );
-    const placed = pods.filter(({ metadata }) => !unschedulable.has(keyText(metadata)));
-    for (const { metadata } of placed) {
-      if (this.#decided.has(metadata.uid)) continue;
-      const created = this.#clock.from(metadata.creationTimestamp ?? this.#clock.stamp());
-      decisions.observe({}, (this.#clock.now() - created) / 1000);
-    }
-    this.#decided = new Set(placed.map(({ metadata }) => metadata.uid));
+  passed(): void {
+    this.#before = this.#now;
+    this.#now = new Set();
   }
 }
+
+const batchBuckets = [1, 10, 100, 1000, 10_000, 100_000];

@@ -10,6 +10,8 @@ import { labels, taints } from '#schemas/names.ts';
 import type { Offer } from '../catalog.ts';
 import { NodesInSight } from './nodes-in-sight.ts';
 import { Nominations } from './nominations.ts';
+import { Slices } from './slices.ts';
+import { sortPods } from './sorted-pods.ts';
 import { nodeClassRef, World } from './testing/world.ts';
 
 let world: World;
@@ -17,16 +19,19 @@ let nominations: Nominations;
 beforeEach(() => {
   world = new World();
   nominations = new Nominations(world.context);
+  sight = new NodesInSight(world.context, nominations);
 });
 afterEach(() => world.end());
 
 const offer = { instanceTypes: [size(2), size(4), size(8)], nodeClass: { spec: {} } };
-const look = () =>
-  new NodesInSight(world.context, nominations).look(
-    world.claims,
-    new Map([['default', offer as unknown as Offer]]),
-  );
-const inSight = () => look().nodes;
+let sight: NodesInSight;
+const look = async () => {
+  const claims = world.claims;
+  const offers = new Map([['default', offer as unknown as Offer]]);
+  const { placed } = await sortPods(world.caches.pods.list(), new Slices());
+  return sight.look({ claims, offers, placed }, new Slices());
+};
+const inSight = async () => (await look()).nodes;
 
 function seedClaim(name: string, parts: Partial<NodeClaim['spec']> = {}): Live<NodeClaim> {
   const sizes = { key: labels.instanceType, operator: 'In' as const, values: ['m.4', 'm.8'] };
@@ -43,32 +48,32 @@ function seedHost(name: string, parts: Partial<Node> = {}): void {
 }
 
 describe('Nodes that are there', () => {
-  test('of others count with what their Pods take, ended ones aside', () => {
+  test('of others count with what their Pods take, ended ones aside', async () => {
     seedHost('host');
     const on = { spec: { nodeName: 'host' } };
     world.seedPod('a', { cpu: '2' }, on);
     world.seedPod('done', { cpu: '4' }, { ...on, status: { phase: 'Succeeded' } });
-    expect(inSight()).toMatchObject([
+    expect(await inSight()).toMatchObject([
       { name: 'host', kind: 'node', requested: { cpu: '2', pods: '1' }, empty: false },
     ]);
   });
 
-  test('that take nobody are left out: cordoned, going, not ready, or ours without a claim', () => {
+  test('that take nobody are left out: cordoned, going, not ready, or ours without a claim', async () => {
     seedHost('cordoned', { spec: { unschedulable: true } });
     seedHost('going', { metadata: { name: 'going', deletionTimestamp: world.clock.stamp() } });
     seedHost('sick', { status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } });
     seedHost('orphan', { metadata: { name: 'orphan', labels: { [labels.nodeClass]: 'default' } } });
-    expect(inSight()).toEqual([]);
+    expect(await inSight()).toEqual([]);
   });
 
-  test('keep room for DaemonSets that are still to come, once', () => {
+  test('keep room for DaemonSets that are still to come, once', async () => {
     seedHost('host');
     const containers = [{ name: 'agent', resources: { requests: { cpu: '1' } } }];
     world.client.seed(daemonSets, {
       metadata: { name: 'agent' },
       spec: { template: { spec: { containers } } },
     });
-    expect(inSight()).toMatchObject([{ requested: { cpu: '1', pods: '1' }, empty: true }]);
+    expect(await inSight()).toMatchObject([{ requested: { cpu: '1', pods: '1' }, empty: true }]);
 
     world.client.seed(pods, {
       metadata: {
@@ -77,15 +82,15 @@ describe('Nodes that are there', () => {
       },
       spec: { containers, nodeName: 'host' },
     });
-    expect(inSight()).toMatchObject([{ requested: { cpu: '1', pods: '1' }, empty: true }]);
+    expect(await inSight()).toMatchObject([{ requested: { cpu: '1', pods: '1' }, empty: true }]);
   });
 });
 
 describe('machines on their way', () => {
-  test('are the least of what they may become, less what waits for them', () => {
+  test('are the least of what they may become, less what waits for them', async () => {
     seedClaim('web-1');
     nominations.plan('web-1', [world.seedPod('a', { cpu: '1' })]);
-    expect(inSight()).toMatchObject([
+    expect(await inSight()).toMatchObject([
       {
         name: 'web-1',
         kind: 'claim',
@@ -97,38 +102,38 @@ describe('machines on their way', () => {
     ]);
   });
 
-  test('are the size that was chosen for them, then what they said of themselves', () => {
+  test('are the size that was chosen for them, then what they said of themselves', async () => {
     const claim = seedClaim('web-1');
     const chosen = { ...claim.metadata.labels, [labels.instanceType]: 'm.8' };
     const stamped = world.client.seed(nodeClaims, {
       ...claim,
       metadata: { ...claim.metadata, labels: chosen },
     });
-    expect(inSight()).toMatchObject([{ allocatable: { cpu: '8' } }]);
+    expect(await inSight()).toMatchObject([{ allocatable: { cpu: '8' } }]);
     world.client.seed(nodeClaims, { ...stamped, status: { capacity: { cpu: '7' } } });
-    expect(inSight()).toMatchObject([{ allocatable: { cpu: '7' } }]);
+    expect(await inSight()).toMatchObject([{ allocatable: { cpu: '7' } }]);
   });
 
-  test('become Nodes when they are registered, without the taints of a start, zeros filled in', () => {
+  test('become Nodes when they are registered, without the taints of a start, zeros filled in', async () => {
     const startup = { key: 'cni', effect: 'NoSchedule' } as const;
     const claim = seedClaim('web-1', { startupTaints: [startup] });
     const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' } as const;
     world.seedNode(claim, { taints: [taints.kraftlet, startup, notReady] });
     world.becomes(claim, 'Launched');
-    expect(inSight()).toMatchObject([{ name: 'web-1', kind: 'claim' }]);
+    expect(await inSight()).toMatchObject([{ name: 'web-1', kind: 'claim' }]);
 
     world.becomes(claim, 'Launched', 'Registered');
-    expect(inSight()).toMatchObject([
+    expect(await inSight()).toMatchObject([
       { kind: 'node', taints: [taints.kraftlet], allocatable: { cpu: '4' } },
     ]);
 
     world.becomes(claim, 'Launched', 'Registered', 'Initialized');
-    expect(inSight()).toMatchObject([
+    expect(await inSight()).toMatchObject([
       { kind: 'node', taints: [taints.kraftlet, startup, notReady] },
     ]);
   });
 
-  test('that are leaving count for nothing, with their Nodes', () => {
+  test('that are leaving count for nothing, with their Nodes', async () => {
     const claim = seedClaim('web-1');
     world.seedNode(claim);
     world.becomes(claim, 'Registered', 'Initialized', 'InstanceTerminating');
@@ -137,34 +142,34 @@ describe('machines on their way', () => {
       ...world.client.peek(nodeClaims, { name: 'web-2' })!,
       metadata: { name: 'web-2', deletionTimestamp: world.clock.stamp(), finalizers: ['x'] },
     });
-    expect(inSight()).toEqual([]);
+    expect(await inSight()).toEqual([]);
   });
 });
 
 describe('Pods that have a place', () => {
-  const places = () =>
-    Object.fromEntries(look().bound.map(({ pod, on }) => [pod.metadata?.name ?? '', on]));
+  const places = async () =>
+    Object.fromEntries((await look()).bound.map(({ pod, on }) => [pod.metadata?.name ?? '', on]));
 
-  test('are told with it, on nodes that take no more too, and no ended one', () => {
+  test('are told with it, on nodes that take no more too, and no ended one', async () => {
     seedHost('host');
     seedHost('cordoned', { spec: { unschedulable: true } });
     world.seedPod('a', {}, { spec: { nodeName: 'host' } });
     world.seedPod('b', {}, { spec: { nodeName: 'cordoned' } });
     world.seedPod('done', {}, { spec: { nodeName: 'host' }, status: { phase: 'Failed' } });
     world.seedPod('waiting');
-    expect(places()).toEqual({ a: 'host', b: 'cordoned' });
-    expect(look().closed).toMatchObject([{ name: 'cordoned' }]);
+    expect(await places()).toEqual({ a: 'host', b: 'cordoned' });
+    expect((await look()).closed).toMatchObject([{ name: 'cordoned' }]);
   });
 
-  test('are on the claim that they are planned for, and on its Node once that is open', () => {
+  test('are on the claim that they are planned for, and on its Node once that is open', async () => {
     const claim = seedClaim('web-1');
     nominations.plan('web-1', [world.seedPod('a')]);
     world.seedNode(claim);
-    expect([places(), look().closed]).toEqual([{ a: 'web-1' }, []]);
+    expect([await places(), (await look()).closed]).toEqual([{ a: 'web-1' }, []]);
 
     world.becomes(claim, 'Launched', 'Registered', 'Initialized');
-    const [{ name } = { name: '' }] = inSight();
-    expect(places()).toEqual({ a: name });
+    const [{ name } = { name: '' }] = await inSight();
+    expect(await places()).toEqual({ a: name });
     expect(name).not.toBe('');
   });
 });

@@ -17,9 +17,10 @@ import {
 } from '#scheduling/requirements.ts';
 import type { BoundPod, ClosedNode, NodeInSight } from '#scheduling/solver.ts';
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
-import type { Node, Pod, Taint } from '#schemas/kubernetes/core.ts';
-import type { Live, ResourceList } from '#schemas/kubernetes/meta.ts';
+import type { DaemonSet, Node, Pod } from '#schemas/kubernetes/core.ts';
+import type { Live } from '#schemas/kubernetes/meta.ts';
 import { labels, taints } from '#schemas/names.ts';
+import type { MachineCap } from '#schemas/quotapolicy/ceilings.ts';
 
 import { by } from '../caches.ts';
 import type { Offer } from '../catalog.ts';
@@ -29,22 +30,23 @@ import { Ceilings } from '../quotas/ceilings.ts';
 import { isEphemeral, smallestOf, withoutZeros } from './in-flight.ts';
 import type { Nominations } from './nominations.ts';
 import { nodeLabels } from './pools-in-sight.ts';
-import { isOwnedBy, isTerminal } from './provisionable.ts';
+import { isOwnedBy } from './provisionable.ts';
+import { isSameList, SeenNodes, type Found } from './seen-nodes.ts';
+import type { Slices } from './slices.ts';
 
 type Offers = ReadonlyMap<string, Offer>;
 
-/** A node with the Pods that are on it, or planned for it. */
-interface Found {
-  readonly node: NodeInSight;
-  readonly pods: readonly Live<Pod>[];
+/** What is looked at, as the caches had it in one moment. */
+export interface Picture {
+  /** All claims of ours, those included that the cache does not show yet. */
+  readonly claims: readonly Live<NodeClaim>[];
+  readonly offers: Offers;
+  /** Pods that are on a Node and not over, by its name. */
+  readonly placed: ReadonlyMap<string, readonly Live<Pod>[]>;
 }
 
 /** A node before any Pod is on it. */
-interface Bare {
-  readonly node: Requirements;
-  readonly taints: readonly Taint[];
-  readonly allocatable: ResourceList;
-}
+type Empty = Omit<NodeInSight, 'requested' | 'empty'>;
 
 /** What a problem says of all that is there. */
 export interface Sight {
@@ -59,6 +61,9 @@ export class NodesInSight {
   readonly #ceilings: Ceilings;
   /** Requests of Pods as they are in the cache, where an object never changes. */
   readonly #requests = new WeakMap<Pod, Amounts>();
+  readonly #shut = new WeakMap<Node, ClosedNode>();
+  readonly #seen = new SeenNodes();
+  #daemonSets: readonly Live<DaemonSet>[] = [];
 
   constructor(context: Context, nominations: Nominations) {
     this.#context = context;
@@ -66,34 +71,37 @@ export class NodesInSight {
     this.#ceilings = new Ceilings(context.caches);
   }
 
-  /** @param claims all claims of ours, those included that the cache does not show yet */
-  look(claims: readonly Live<NodeClaim>[], offers: Offers): Sight {
-    const byNode = new Map(
-      claims.flatMap((claim) => this.#nodesOf(claim).map((node) => [node.metadata.name, claim])),
-    );
+  async look({ claims, offers, placed }: Picture, slices: Slices): Promise<Sight> {
     const known = this.#context.caches.nodes.list();
-    const there = known.flatMap((node) => this.#there(node, byNode.get(node.metadata.name)));
-    const coming = claims
-      .filter((claim) => !isGoing(claim) && !isTrue(claim.status?.conditions, 'Registered'))
-      .map((claim) => this.#coming(claim, offers.get(claim.spec.nodeClassRef.name)));
-    const open = new Set(there.map(({ node }) => node.name));
+    this.#steadyDaemonSets();
+    const byNode = new Map<string, Live<NodeClaim>>();
+    await slices.each(claims, (claim) => {
+      for (const { metadata } of this.#nodesOf(claim)) byNode.set(metadata.name, claim);
+    });
+    const there = await slices.map(known, (node) =>
+      this.#there(node, byNode.get(node.metadata.name), placed.get(node.metadata.name) ?? []),
+    );
+    const coming = await slices.map(claims.filter(isComing), (claim) =>
+      this.#coming(claim, offers.get(claim.spec.nodeClassRef.name)),
+    );
+    this.#seen.turn();
+    const found = [...there, ...coming].filter((one) => one !== undefined);
+    const open = new Set(found.map(({ node }) => node.name));
     const closed = known.filter((node) => !open.has(node.metadata.name) && !isUnborn(node));
+    const shut = closed.flatMap(({ metadata: { name } }) =>
+      (placed.get(name) ?? []).map((pod) => this.#seen.place(pod, name)),
+    );
     return {
-      nodes: [...there, ...coming].map(({ node }) => node),
-      bound: [
-        ...[...there, ...coming].flatMap(({ node, pods }) =>
-          pods.map((pod) => ({ pod, on: node.name })),
-        ),
-        ...closed.flatMap(({ metadata: { name } }) =>
-          this.#on(name).map((pod) => ({ pod, on: name })),
-        ),
-      ],
-      closed: closed.map(({ metadata: { name, labels: own = {} }, spec }) => ({
-        name,
-        labels: own,
-        taints: spec?.taints ?? [],
-      })),
+      nodes: found.map(({ node }) => node),
+      bound: [...found.flatMap(({ bound }) => bound), ...shut],
+      closed: closed.map((node) => this.#closed(node)),
     };
+  }
+
+  /** The very same list as long as it has the very same objects. */
+  #steadyDaemonSets(): void {
+    const now = this.#context.caches.daemonSets.list();
+    if (!isSameList(now, this.#daemonSets)) this.#daemonSets = now;
   }
 
   #nodesOf({ status }: NodeClaim): Live<Node>[] {
@@ -104,70 +112,87 @@ export class NodesInSight {
   }
 
   /** A Node that takes Pods, or will once what only holds its start is gone. */
-  #there(node: Live<Node>, claim: Live<NodeClaim> | undefined): Found[] {
-    if (isClosed(node, claim)) return [];
+  #there(
+    node: Live<Node>,
+    claim: Live<NodeClaim> | undefined,
+    on: readonly Live<Pod>[],
+  ): Found | undefined {
+    if (isClosed(node, claim)) return undefined;
     const isStarting = claim !== undefined && !isTrue(claim.status?.conditions, 'Initialized');
-    if (isStarting) return [this.#asNode(node, claim, claim)];
-    return isReady(node) ? [this.#asNode(node, claim, undefined)] : [];
+    if (!isStarting && !isReady(node)) return undefined;
+    const { name } = node.metadata;
+    const pods = { on, planned: this.#planned(claim) };
+    const basis = [node, claim, this.#daemonSets, ...on, undefined, ...pods.planned];
+    return this.#seen.see(`node ${name}`, basis, () =>
+      this.#found(this.#asNode(node, isStarting ? claim : undefined), pods),
+    );
   }
 
   /** @param starting  the claim, while what it promised stands in for what the Node does not show yet */
   #asNode(
     { metadata, spec, status }: Live<Node>,
-    claim: Live<NodeClaim> | undefined,
     starting: Live<NodeClaim> | undefined,
-  ): Found {
+  ): readonly [Empty, Requirements] {
     const { name, labels: own = {} } = metadata;
     const there = (spec?.taints ?? []).filter(
       (taint) => !starting || !isEphemeral(taint, starting),
     );
     const shown = withoutZeros(status?.allocatable);
     const allocatable = { ...starting?.status?.allocatable, ...shown };
-    const bare = { node: fromLabels(own), taints: there, allocatable };
-    const { pods, ...room } = this.#room(bare, name, claim);
-    return { node: { name, kind: 'node', labels: own, taints: there, allocatable, ...room }, pods };
+    return [{ name, kind: 'node', labels: own, taints: there, allocatable }, fromLabels(own)];
   }
 
   #coming(claim: Live<NodeClaim>, offer: Offer | undefined): Found {
+    const cap = this.#ceilings.capOf(this.#ceilings.membershipOf(claim));
+    const pods = { on: [], planned: this.#planned(claim) };
+    const about = [offer?.instanceTypes, offer?.nodeClass.spec.aws?.region, JSON.stringify(cap)];
+    const basis = [claim, this.#daemonSets, ...about, ...pods.planned];
+    return this.#seen.see(`claim ${claim.metadata.name}`, basis, () =>
+      this.#found(this.#asComing(claim, offer, cap), pods),
+    );
+  }
+
+  #asComing(
+    claim: Live<NodeClaim>,
+    offer: Offer | undefined,
+    cap: MachineCap,
+  ): readonly [Empty, Requirements] {
     const { metadata, spec, status } = claim;
     const known = { ...nodeLabels(spec.nodeClassRef.name, offer), ...metadata.labels };
     const { requirements } = spec;
     const all = [taints.kraftlet, ...(spec.taints ?? [])];
-    const allocatable = status?.allocatable ?? status?.capacity ?? this.#least(claim, offer);
+    const allocatable = status?.allocatable ?? status?.capacity ?? smallestOf(claim, offer, cap);
     const offered = intersect(fromSelector(requirements), fromLabels(known));
-    const bare = { node: offered, taints: all, allocatable };
-    const { pods, ...room } = this.#room(bare, undefined, claim);
     const { name } = metadata;
     const node = { name, kind: 'claim', labels: known, taints: all, allocatable } as const;
-    return { node: { ...node, requirements, ...room }, pods };
-  }
-
-  #least(claim: Live<NodeClaim>, offer: Offer | undefined): ResourceList {
-    return smallestOf(claim, offer, this.#ceilings.capOf(this.#ceilings.membershipOf(claim)));
+    return [{ ...node, requirements }, offered];
   }
 
   /** What Pods take: bound ones, planned ones, and those of DaemonSets that are still to come. */
-  #room(
-    { node, taints: there, allocatable }: Bare,
-    nodeName: string | undefined,
-    claim: Live<NodeClaim> | undefined,
-  ): Pick<NodeInSight, 'requested' | 'empty'> & Pick<Found, 'pods'> {
-    const { daemonSets } = this.#context.caches;
-    const bound = nodeName === undefined ? [] : this.#on(nodeName);
-    const daemons = bound.filter((pod) => isOwnedBy(pod, 'DaemonSet'));
-    const planned = this.#planned(claim);
-    const expected = daemonOverhead(daemonSets.list(), node, there, allocatable);
+  #found(
+    [node, offered]: readonly [Empty, Requirements],
+    { on, planned }: { readonly on: readonly Live<Pod>[]; readonly planned: readonly Live<Pod>[] },
+  ): Found {
+    const daemons = on.filter((pod) => isOwnedBy(pod, 'DaemonSet'));
+    const expected = daemonOverhead(this.#daemonSets, offered, node.taints, node.allocatable);
     const missing = positive(minus(expected, this.#sum(daemons)));
     return {
-      requested: toList(plus(plus(this.#sum(bound), this.#sum(planned)), missing)),
-      empty: bound.length === daemons.length && planned.length === 0,
-      pods: [...bound, ...planned],
+      node: {
+        ...node,
+        requested: toList(plus(plus(this.#sum(on), this.#sum(planned)), missing)),
+        empty: on.length === daemons.length && planned.length === 0,
+      },
+      bound: [...on, ...planned].map((pod) => this.#seen.place(pod, node.name)),
     };
   }
 
-  /** Pods that are bound to a Node and not over. */
-  #on(nodeName: string): Live<Pod>[] {
-    return this.#context.caches.pods.by(by.node, nodeName).filter((pod) => !isTerminal(pod));
+  #closed(node: Live<Node>): ClosedNode {
+    const known = this.#shut.get(node);
+    if (known) return known;
+    const { name, labels: own = {} } = node.metadata;
+    const shut = { name, labels: own, taints: node.spec?.taints ?? [] };
+    this.#shut.set(node, shut);
+    return shut;
   }
 
   #planned(claim: Live<NodeClaim> | undefined): Live<Pod>[] {
@@ -187,6 +212,11 @@ export class NodesInSight {
     this.#requests.set(pod, known);
     return known;
   }
+}
+
+/** A machine whose Node is not there, or not open. */
+function isComing(claim: Live<NodeClaim>): boolean {
+  return !isGoing(claim) && !isTrue(claim.status?.conditions, 'Registered');
 }
 
 /** A Node that Kraftlet has made and registration has not opened: its claim stands for it, if there is one. */

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import type { ClaimsInSight } from './claims-in-sight.ts';
 import { bindingGrace } from './live-nomination.ts';
 import type { Nominations } from './nominations.ts';
+import type { Slices } from './slices.ts';
 
 /**
  * Ends plans whose time is over, so that no Pod waits for a machine that is not coming, or is full.
@@ -31,8 +32,8 @@ export class PlanUpkeep {
   }
 
   /** A nomination that cannot be taken back is logged: it hides its Pod only while its Node exists. */
-  async run(): Promise<void> {
-    for (const claimName of this.#nominations.planned) this.#dropSettled(claimName);
+  async run(slices: Slices): Promise<void> {
+    await slices.each(this.#nominations.planned, (claimName) => this.#dropSettled(claimName));
     const over = this.#nominations.planned.filter((name) => this.#isOver(name));
     await Promise.all(over.map(async (name) => this.#forget(name)));
   }

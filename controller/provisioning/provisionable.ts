@@ -16,7 +16,7 @@ import { labels, taints } from '#schemas/names.ts';
  */
 export function isProvisionable(pod: Pod, isLive: (nodeName: string) => boolean): boolean {
   return (
-    isUnschedulable(pod) &&
+    isGivenUp(pod) &&
     !isOwnedBy(pod, 'DaemonSet', 'Node') &&
     !isLive(pod.status?.nominatedNodeName ?? '') &&
     toleratesOurs(pod)
@@ -40,8 +40,9 @@ export function isTerminal({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
-function isUnschedulable(pod: Pod): boolean {
-  return isOpen(pod) && (pod.status?.conditions ?? []).some(isGivenUp);
+/** kube-scheduler found no Node for it. */
+export function isGivenUp(pod: Pod): boolean {
+  return isOpen(pod) && (pod.status?.conditions ?? []).some(isUnschedulable);
 }
 
 /** Neither bound nor ended nor held back by a gate. */
@@ -53,7 +54,7 @@ function isOpen(pod: Pod): boolean {
   );
 }
 
-function isGivenUp({ type, status, reason }: Condition): boolean {
+function isUnschedulable({ type, status, reason }: Condition): boolean {
   return type === 'PodScheduled' && status === 'False' && reason === 'Unschedulable';
 }
 

@@ -1,16 +1,18 @@
-import type { Metrics } from '#kube/metrics.ts';
 /**
  * From Pods that kube-scheduler gave up to NodeClaims.
  *
  * Level-driven: each pass looks at every pending Pod anew, from the caches, and passes repeat while any is pending.
  * A Pod that a claim is on its way for is left out of the pass and counted as that claim's load; after a restart,
  * when nobody remembers, it is planned onto the same claim again.
+ *
+ * A pass is worked out in slices, and solved in a thread of its own: the process goes on meanwhile, so what has changed
+ * by then is left out of what is carried out.
  */
+import type { Metrics } from '#kube/metrics.ts';
 import { waitAfter, defaultBackOff } from '#kube/runtime/back-off.ts';
 import type { Runnable } from '#kube/runtime/reconciler.ts';
 import { misfitOf } from '#scheduling/misfit.ts';
-import { solve as solveProblem } from '#scheduling/solve.ts';
-import type { NodeInSight, Plan, Problem, Solve } from '#scheduling/solver.ts';
+import type { Plan, Problem } from '#scheduling/solver.ts';
 import type { NodePool } from '#schemas/karpenter/types.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
@@ -28,7 +30,7 @@ import { ClaimsInSight } from './claims-in-sight.ts';
 import { ProvisioningEvents } from './events.ts';
 import { Launcher } from './launcher.ts';
 import type { LimitStates } from './limit-states.ts';
-import { limitsNow } from './limits-now.ts';
+import { limitsNow, type LimitsNow } from './limits-now.ts';
 import { isLiveNomination } from './live-nomination.ts';
 import { ProvisioningMetrics } from './metrics.ts';
 import type { Misfits } from './misfits.ts';
@@ -40,6 +42,10 @@ import { supplyOf, type Supply } from './pools-in-sight.ts';
 import { isAimed, isProvisionable } from './provisionable.ts';
 import { RestingPools } from './resting-pools.ts';
 import { RoomInSight } from './room-in-sight.ts';
+import { Slices } from './slices.ts';
+import type { Solver } from './solver.ts';
+import { sortPods } from './sorted-pods.ts';
+import { onTheWay, stillWanted, type Now } from './still-wanted.ts';
 import { subscribeTriggers } from './triggers.ts';
 
 export interface ProvisionerParts {
@@ -53,8 +59,16 @@ export interface ProvisionerParts {
   /** Strict and Respect by default. */
   readonly policies?: Pick<Problem, 'preferencePolicy' | 'minValuesPolicy'>;
   readonly metrics: Metrics;
-  readonly solve?: Solve;
+  readonly solver: Solver;
+  /** How long a turn may last; default: as {@link Slices} has it. */
+  readonly slices?: Slices;
 }
+
+type PodProblem = Problem & { readonly pods: readonly Live<Pod>[] };
+
+const nothing: Plan = { claims: [], nominations: new Map(), unschedulable: new Map() };
+
+const noLabels: Readonly<Record<string, string>> = {};
 
 /** A Pod that stays pending is looked at again so often, whether or not anything changed. */
 const again: Duration = seconds(10);
@@ -72,12 +86,14 @@ export class Provisioner implements Runnable {
   readonly #metrics: ProvisioningMetrics;
   readonly #resting: RestingPools;
   readonly #breaker: Breaker;
+  readonly #slices: Slices;
   #failures = 0;
   #cancelAgain: () => void = () => {};
 
   constructor(context: Context, parts: ProvisionerParts) {
     this.#context = context;
     this.#parts = parts;
+    this.#slices = parts.slices ?? new Slices();
     this.#batcher = new Batcher(context.clock, parts.batch);
     this.#claims = new ClaimsInSight(context);
     this.#nodes = new NodesInSight(context, parts.nominations);
@@ -124,35 +140,38 @@ export class Provisioner implements Runnable {
 
   /** What the catalog says is asked first, so that everything else is of one moment. */
   async #pass(signal: AbortSignal): Promise<void> {
-    const { nominations, reservations, catalog } = this.#parts;
-    await this.#upkeep.run();
+    const { reservations, catalog } = this.#parts;
+    await this.#upkeep.run(this.#slices);
     const room = new RoomInSight(this.#claims, reservations);
     const supply = await supplyOf(this.#context, catalog, signal, {
       shareOf: (...asked) => room.share(...asked),
       whyResting: (pool) => this.#resting.whyResting(pool),
     });
-    const problem = this.#problem(supply);
-    const { plan, held } = this.#breaker.sift(this.#solve(problem), supply);
-    this.#tell(plan, problem, supply);
-    this.#tellBackOffs(supply, held);
-    this.#tellMisfits(supply);
-    this.#tellLimits(limitsNow(supply.pools, plan, (pool) => room.of(pool)));
-    for (const [pod, claim] of onTheWay(plan, problem.nodes)) nominations.plan(claim, [pod]);
-    signal.throwIfAborted();
-    await this.#carryOut(plan);
+    const problem = await this.#problem(supply);
+    const solved = await this.#solve(problem, signal);
+    const { plan, held } = await this.#breaker.sift(solved, supply, this.#slices);
+    const told = [
+      this.#carryOut(plan, problem, signal),
+      this.#tell(plan, problem, supply),
+      this.#tellOfPools(plan, held, supply, room),
+    ];
+    rejectFirst(await Promise.allSettled(told)); // what cannot be carried out is told all the same
   }
 
   /** Pods that wait for a machine already are part of its load, not of the problem. */
-  #problem({ pools, offers }: Supply): Problem & { readonly pods: readonly Live<Pod>[] } {
+  async #problem({ pools, offers }: Supply): Promise<PodProblem> {
     const { caches } = this.#context;
-    const unbound = caches.pods.list().filter((pod) => isProvisionable(pod, () => false));
-    this.#lookAgain(unbound.length > 0);
-    const pods = unbound
-      .filter((pod) => this.#isPending(pod))
-      .filter(({ metadata }) => !this.#parts.nominations.claimOf(keyText(metadata)));
-    const sight = pods.length > 0 ? this.#nodes.look(this.#claims.list(), offers) : { nodes: [] };
+    const sorted = await sortPods(caches.pods.list(), this.#slices);
+    const pods: Live<Pod>[] = [];
+    await this.#slices.each(sorted.waiting, (pod) => {
+      if (this.#isWaiting(pod)) pods.push(pod);
+    });
+    this.#lookAgain(sorted.waiting.length > 0);
+    this.#metrics.batch(pods.length, sorted.ignored);
+    const picture = { claims: this.#claims.list(), offers, placed: sorted.placed };
+    const sight = pods.length > 0 ? await this.#nodes.look(picture, this.#slices) : { nodes: [] };
     const namespaces = new Map(
-      caches.namespaces.list().map(({ metadata }) => [metadata.name, metadata.labels ?? {}]),
+      caches.namespaces.list().map(({ metadata }) => [metadata.name, metadata.labels ?? noLabels]),
     );
     const { policies } = this.#parts;
     return { pods, ...sight, pools, daemonSets: caches.daemonSets.list(), namespaces, ...policies };
@@ -170,12 +189,32 @@ export class Provisioner implements Runnable {
     this.#failures = 0;
   }
 
-  #solve(problem: Problem): Plan {
-    const solve = this.#parts.solve ?? solveProblem;
-    return this.#metrics.timed(() => solve(problem));
+  async #solve(problem: PodProblem, signal: AbortSignal): Promise<Plan> {
+    if (problem.pods.length === 0) return nothing;
+    const began = performance.now();
+    const plan = await this.#metrics.timed(async () => this.#parts.solver.solve(problem, signal));
+    const facts = {
+      pods: problem.pods.length,
+      nodeClaims: plan.claims.length,
+      nominated: plan.nominations.size,
+      unschedulable: plan.unschedulable.size,
+      solvedInMs: Math.round(performance.now() - began),
+    };
+    if (plan.claims.length > 0) this.#context.log.info(facts, 'planned');
+    return plan;
   }
 
-  async #carryOut({ claims }: Plan): Promise<void> {
+  async #carryOut(plan: Plan, { nodes, pools }: Problem, signal: AbortSignal): Promise<void> {
+    const now: Now = {
+      caches: this.#context.caches,
+      claims: this.#claims,
+      isWaiting: (pod) => this.#isWaiting(pod),
+      slices: this.#slices,
+    };
+    const joining = await onTheWay(plan, nodes, now);
+    const claims = await stillWanted(plan, pools, now);
+    for (const [pod, claim] of joining) this.#parts.nominations.plan(claim, [pod]);
+    signal.throwIfAborted();
     await this.#launcher.launch(claims, (claim, planned) => {
       this.#claims.made(claim);
       this.#breaker.made(claim);
@@ -186,10 +225,28 @@ export class Provisioner implements Runnable {
     });
   }
 
-  #tell(plan: Plan, { pods }: { readonly pods: readonly Live<Pod>[] }, supply: Supply): void {
-    this.#metrics.decided(plan, pods);
-    this.#events.placed(plan, pods);
-    this.#events.refused(plan, this.#ofOurs(pods), supply.skipped);
+  async #tell(plan: Plan, { pods }: PodProblem, supply: Supply): Promise<void> {
+    const areAllOurs = this.#context.caches.nodePools.list().every(isOurs);
+    this.#metrics.unschedulable(plan.unschedulable.size);
+    await this.#slices.each(pods, (pod) => {
+      this.#metrics.decided(plan, pod);
+      this.#events.placed(plan, pod);
+      // Where another provider has pools, a Pod that is not aimed at our Nodes may be theirs: it hears nothing from us.
+      if (areAllOurs || isAimed(pod)) this.#events.refused(plan, pod, supply.skipped);
+    });
+    this.#metrics.passed();
+  }
+
+  async #tellOfPools(
+    plan: Plan,
+    held: readonly Held[],
+    supply: Supply,
+    room: RoomInSight,
+  ): Promise<void> {
+    this.#tellMisfits(supply);
+    this.#tellBackOffs(supply, held);
+    const { pools } = supply;
+    this.#tellLimits(await limitsNow(pools, plan, (pool) => room.of(pool), this.#slices));
   }
 
   #tellMisfits({ pools }: Supply): void {
@@ -212,20 +269,20 @@ export class Provisioner implements Runnable {
     }
   }
 
-  #tellLimits(limits: ReturnType<typeof limitsNow>): void {
+  #tellLimits(limits: LimitsNow): void {
     for (const [pool, state] of limits) {
       const isNew = this.#parts.limits.set(pool.metadata.name, state);
       if (isNew && state) this.#events.limitReached(pool, state);
     }
   }
 
-  /** Where another provider has pools, a Pod that is not aimed at our Nodes may be theirs: it hears nothing from us. */
-  #ofOurs(pods: readonly Live<Pod>[]): readonly Live<Pod>[] {
-    return this.#context.caches.nodePools.list().every(isOurs) ? pods : pods.filter(isAimed);
-  }
-
   #isPending(pod: Pod): boolean {
     return isProvisionable(pod, (name) => isLiveNomination(this.#context, name));
+  }
+
+  /** Pending, and no machine is on its way for it. */
+  #isWaiting(pod: Live<Pod>): boolean {
+    return this.#isPending(pod) && !this.#parts.nominations.claimOf(keyText(pod.metadata));
   }
 
   async #failed(error: unknown, signal: AbortSignal): Promise<void> {
@@ -239,13 +296,4 @@ export class Provisioner implements Runnable {
     this.#batcher.trigger('failed');
     await this.#context.clock.sleep(wait, signal).catch(() => {});
   }
-}
-
-/** Pods with room on a machine that is coming wait for it; those with room on an open Node are the scheduler's. */
-function onTheWay(
-  { nominations }: Plan,
-  nodes: readonly NodeInSight[],
-): (readonly [pod: string, claimName: string])[] {
-  const coming = new Set(nodes.filter(({ kind }) => kind === 'claim').map(({ name }) => name));
-  return [...nominations].filter(([, target]) => coming.has(target));
 }

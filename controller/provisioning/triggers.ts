@@ -23,8 +23,9 @@ export function subscribeTriggers(
   target: Target,
   signal: AbortSignal,
 ): void {
+  let isFirstState = true; // the first pass looks at all of it
   const pod = (object: Live<Pod>): void => {
-    if (target.isPending(object)) target.trigger(object.metadata.uid);
+    if (!isFirstState && target.isPending(object)) target.trigger(object.metadata.uid);
   };
   const stops = [
     caches.pods.subscribe({ add: pod, update: pod }),
@@ -58,6 +59,7 @@ export function subscribeTriggers(
     }),
     reservations.subscribe(() => target.trigger('room')),
   ];
+  isFirstState = false;
   signal.addEventListener('abort', () => stops.forEach((stop) => stop()), { once: true });
 }
 

@@ -7,6 +7,7 @@ import { BackedOff } from './breaker/backed-off.ts';
 import { LimitStates } from './limit-states.ts';
 import { Misfits } from './misfits.ts';
 import { Provisioner, type ProvisionerParts } from './provisioner.ts';
+import { SolverThread } from './thread/solver-thread.ts';
 
 export interface Provisioning {
   readonly runnables: readonly Runnable[];
@@ -19,7 +20,7 @@ export interface Provisioning {
 /** The provisioner with what other rooms hear from it. */
 export function provisioningControllers(
   context: Context,
-  parts: Omit<ProvisionerParts, 'limits' | 'misfits' | 'backedOff' | 'metrics'>,
+  parts: Omit<ProvisionerParts, 'limits' | 'misfits' | 'backedOff' | 'metrics' | 'solver'>,
   metrics: Metrics,
 ): Provisioning {
   const limits = new LimitStates();
@@ -32,8 +33,10 @@ export function provisioningControllers(
       backedOff.forget(metadata.name);
     },
   });
+  const solver = new SolverThread({ ...context, metrics });
+  const own = { limits, misfits, backedOff, metrics, solver };
   return {
-    runnables: [new Provisioner(context, { ...parts, limits, misfits, backedOff, metrics })],
+    runnables: [solver, new Provisioner(context, { ...parts, ...own })],
     poolConditions: (pool) =>
       [limits, misfits, backedOff].flatMap((states) => states.conditionsOf(pool)),
     onPoolChange: (listener) => {

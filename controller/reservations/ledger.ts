@@ -60,13 +60,12 @@ export function judge(
   resources: Readonly<ResourceList>,
 ): Verdict {
   const held = ledger.get(uid)?.resources ?? {};
-  const others = [...ledger].filter(([holder]) => holder !== uid).map(([, entry]) => entry);
   const used = new Map<Bound['covers'], ResourceList>();
   for (const { resource, amount: text, policy, covers } of bounds) {
     const asked = amount(resources, resource);
     const limit = Quantity.parse(text);
     if (asked.compareTo(amount(held, resource)) <= 0) continue;
-    const all = used.get(covers) ?? usedBy(covers ? others.filter(covers) : others);
+    const all = used.get(covers) ?? usedBy(othersIn(ledger, uid, covers));
     used.set(covers, all); // limits of one policy cover the same machines
     const use = amount(all, resource);
     if (use.add(asked).compareTo(limit) > 0) {
@@ -75,6 +74,12 @@ export function judge(
     }
   }
   return { granted: true };
+}
+
+function othersIn(ledger: Ledger, uid: string, covers: Bound['covers']): Entry[] {
+  return [...ledger].flatMap(([holder, entry]) =>
+    holder !== uid && (covers?.(entry) ?? true) ? [entry] : [],
+  );
 }
 
 export function usedBy(entries: Iterable<Entry>): ResourceList {

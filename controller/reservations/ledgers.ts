@@ -250,7 +250,10 @@ function givesBack({ kind }: Ask): boolean {
 }
 
 function isSame(configMap: ConfigMap | undefined, data: Record<string, string>): boolean {
-  return JSON.stringify(configMap?.data ?? {}) === JSON.stringify(data);
+  const before = Object.entries(configMap?.data ?? {});
+  return (
+    before.length === Object.keys(data).length && before.every(([uid, text]) => data[uid] === text)
+  );
 }
 
 /** The ConfigMap is not what it was when the write was decided on. */

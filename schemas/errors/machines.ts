@@ -177,4 +177,10 @@ export const machines = {
       'After three machines in vain no more is made for such Pods from this pool; one is tried after 10 minutes, then after twice as long each time, up to 4 hours. FailedScheduling on the Pod and condition and event ProvisioningBackoff on the pool name what stopped them at the last machine. All other Pods are served.',
     fix: 'Take away what the message names: who sets the taint, or what the Nodes lack; or let the Pods tolerate it. A change of the pool or of its node class, or a Pod that gets its place, ends the wait at once.',
   },
+  KPU350: {
+    title: 'The thread that plans for Pods died',
+    happens:
+      'This look at the Pods that wait had no plan. Another thread is started after a pause that grows, is told everything, and they are looked at again; nothing is lost.',
+    fix: 'Read the line of the log. Where the thread ran out of memory give the controller more; anything else belongs in a bug report.',
+  },
 } as const satisfies Record<string, Explanation>;

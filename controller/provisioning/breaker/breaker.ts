@@ -12,6 +12,7 @@ import { isOurs } from '../../ours.ts';
 import type { Nominations } from '../nominations.ts';
 import type { Supply } from '../pools-in-sight.ts';
 import { isOwnedBy, isTerminal } from '../provisionable.ts';
+import type { Slices } from '../slices.ts';
 import { Launches, type Launch, type Resting } from './launches.ts';
 import { launchOf } from './made-for.ts';
 import { isSettled, takenAway } from './placement.ts';
@@ -78,16 +79,17 @@ export class Breaker {
   }
 
   /** Takes out of a plan the machines that are for Pods that rest; of those that have rested, one is tried. */
-  sift(plan: Plan, supply: Supply): Sifted {
+  async sift(plan: Plan, supply: Supply, slices: Slices): Promise<Sifted> {
     const held: Held[] = [];
     if (plan.claims.length === 0) return { plan, held };
-    this.#judge(plan);
+    const groups = await slices.map(plan.claims, (claim) => groupsOf(this.#podsOf(claim)));
+    await this.#judge(plan, slices);
     const rests = new Rests(this.#restsOf(supply), this.#context.clock.now());
     const unschedulable = new Map(plan.unschedulable);
-    const claims = plan.claims.filter((claim) => {
-      const pods = this.#podsOf(claim);
-      const rest = rests.ask(claim.nodePool, groupsOf(pods));
+    const claims = plan.claims.filter((claim, index) => {
+      const rest = rests.ask(claim.nodePool, groups[index] ?? []);
       if (!rest) return true;
+      const pods = this.#podsOf(claim);
       for (const { metadata } of pods) {
         const message = restText('this one', rest);
         unschedulable.set(keyText(metadata), [
@@ -101,11 +103,14 @@ export class Breaker {
   }
 
   /** What the machines turned out to be that were made for Pods for which the plan wants another one. */
-  #judge(plan: Plan): void {
+  async #judge(plan: Plan, slices: Slices): Promise<void> {
+    if (this.#launches.unused.length === 0) return;
     const wanted = new Map<string, Pod>();
-    for (const pod of plan.claims.flatMap((claim) => this.#podsOf(claim))) {
-      if (!wanted.has(groupOf(pod))) wanted.set(groupOf(pod), pod);
-    }
+    await slices.each(plan.claims, (claim) => {
+      for (const pod of this.#podsOf(claim)) {
+        if (!wanted.has(groupOf(pod))) wanted.set(groupOf(pod), pod);
+      }
+    });
     for (const launch of this.#launches.unused) {
       const group = launch.groups.find((one) => wanted.has(one));
       const pod = group === undefined ? undefined : wanted.get(group);

@@ -1,5 +1,6 @@
 import { Metrics } from '#kube/metrics.ts';
 import type { EventNote } from '#kube/runtime/events.ts';
+import { solve } from '#scheduling/solve.ts';
 import { size } from '#scheduling/testing/build.ts';
 import { nodeClaims, nodePools, type NodeClaim, type NodePool } from '#schemas/karpenter/types.ts';
 import type { Node, Pod } from '#schemas/kubernetes/core.ts';
@@ -17,6 +18,8 @@ import { LimitStates } from '../limit-states.ts';
 import { Misfits } from '../misfits.ts';
 import { Nominations } from '../nominations.ts';
 import { Provisioner, type ProvisionerParts } from '../provisioner.ts';
+import { Slices } from '../slices.ts';
+import type { Solver } from '../solver.ts';
 
 export const nodeClassRef = { group, kind: nodeClassKind, name: 'default' };
 const resolved = { nodeClass: 'default', spec: { aws: { region: 'eu-1' } } } as ResolvedNodeClass;
@@ -25,6 +28,9 @@ const offer = {
   nodeClass: resolved,
   instanceTypes: [size(2), size(4), size(8)],
 };
+
+/** At once, and in the process of the test. */
+const solver: Solver = { solve: async (problem) => Promise.resolve(solve(problem)) };
 
 /** A cluster in memory with the provisioner in it; sizes of 2, 4 and 8 vCPUs are on sale. */
 export class World {
@@ -35,8 +41,8 @@ export class World {
   readonly notes: readonly EventNote[];
   readonly #running: AbortController[] = [];
 
-  constructor() {
-    const { context, client, clock, caches, notes } = memoryContext();
+  constructor(options: Parameters<typeof memoryContext>[0] = {}) {
+    const { context, client, clock, caches, notes } = memoryContext(options);
     this.context = context;
     this.client = client;
     this.clock = clock;
@@ -45,7 +51,7 @@ export class World {
   }
 
   /** A controller as after a start of its process: it remembers nothing. */
-  start(policies: ProvisionerParts['policies'] = {}) {
+  start(policies: ProvisionerParts['policies'] = {}, more: Partial<ProvisionerParts> = {}) {
     const reservations = new Reservations(this.context);
     const nominations = new Nominations(this.context);
     const limits = new LimitStates();
@@ -55,7 +61,8 @@ export class World {
     const batch = { idle: seconds(1), max: seconds(10) };
     const metrics = new Metrics();
     const known = { catalog, reservations, nominations, limits, misfits, backedOff };
-    const parts = { ...known, batch, metrics, policies };
+    const slices = new Slices(Infinity); // time stands still between the turns of a test
+    const parts = { ...known, batch, metrics, policies, solver, slices, ...more };
     const provisioner = new Provisioner(this.context, parts);
     const life = new AbortController();
     this.#running.push(life);
