@@ -17,8 +17,13 @@ import { taintText } from './taints.ts';
 export type Miss = Omit<Refusal, 'pool'>;
 
 /** Of several kinds of node that a Pod accepts, the one that came furthest tells why. */
-export function whyNot(template: Template, variants: readonly Variant[], slots: Slots): Miss {
-  const misses = variants.map((variant) => missOf(template, variant, slots));
+export function whyNot(
+  template: Template,
+  variants: readonly Variant[],
+  needs: Amounts,
+  slots: Slots,
+): Miss {
+  const misses = variants.map((variant) => missOf(template, { variant, needs, slots }));
   return misses.reduce<Miss | undefined>(further, undefined) ?? noAlternative;
 }
 
@@ -45,7 +50,14 @@ function further(best: Miss | undefined, miss: Miss): Miss {
   return isFurther ? miss : best;
 }
 
-function missOf(template: Template, variant: Variant, slots: Slots): Miss {
+interface Want {
+  readonly variant: Variant;
+  readonly needs: Amounts;
+  readonly slots: Slots;
+}
+
+function missOf(template: Template, want: Want): Miss {
+  const { variant } = want;
   const { asked } = variant;
   const impossible = contradiction(template) ?? taintMiss(template, variant);
   if (impossible) return impossible;
@@ -60,14 +72,14 @@ function missOf(template: Template, variant: Variant, slots: Slots): Miss {
       reason: 'Requirements',
       message: refusalText(state, asked.ofNew, template.start.requirements),
     };
-  return sizeMiss(template, state, variant, slots);
+  return sizeMiss(template, state, want);
 }
 
-function sizeMiss(template: Template, state: LabelState, variant: Variant, slots: Slots): Miss {
+function sizeMiss(template: Template, state: LabelState, want: Want): Miss {
   const { suited, requirements } = state;
   if (suited.length === 0) return noSuited(template, state);
-  const large = suited.filter((size) => carries(size, variant));
-  if (large.length === 0) return tooLarge(suited, variant, slots);
+  const large = suited.filter((size) => carries(size, want));
+  if (large.length === 0) return tooLarge(suited, want);
   const onSale = new Set(state.sold.map(({ size }) => size));
   const sold = large.filter((size) => onSale.has(size));
   if (sold.length === 0) return noOffering(large);
@@ -75,11 +87,11 @@ function sizeMiss(template: Template, state: LabelState, variant: Variant, slots
   if (affordable.length === 0) return overLimit(template, sold);
   const [few] = new MinValues(false).missed(requirements, () => affordable);
   if (few) return tooFew(few, state);
-  return { reason: 'Topology', message: ruleText(variant) };
+  return { reason: 'Topology', message: ruleText(want.variant) };
 }
 
-function carries({ usable, ports }: Size, { needs, ports: wanted }: Variant): boolean {
-  return lacking(needs, usable) < 0 && !takenPort(wanted, ports);
+function carries({ usable, ports }: Size, { needs, variant }: Want): boolean {
+  return lacking(needs, usable) < 0 && !takenPort(variant.ports, ports);
 }
 
 /** The first slot of which there is too little; what is not needed may be lacking. */
@@ -107,7 +119,7 @@ function noSuited({ sizes }: Template, { requirements }: LabelState): Miss {
   return { reason: 'InstanceTypes', message };
 }
 
-function tooLarge(suited: readonly Size[], { needs, ports }: Variant, slots: Slots): Miss {
+function tooLarge(suited: readonly Size[], { needs, variant, slots }: Want): Miss {
   for (const [slot, resource] of slots.names.entries()) {
     const need = needs[slot]!;
     const largest = suited.reduce((most, { usable }) => Math.max(most, usable[slot]!), 0);
@@ -119,7 +131,7 @@ function tooLarge(suited: readonly Size[], { needs, ports }: Variant, slots: Slo
       message: `needs ${wants}, the largest machine has ${has} to give`,
     };
   }
-  const taken = suited.flatMap((size) => takenPort(ports, size.ports) ?? []);
+  const taken = suited.flatMap((size) => takenPort(variant.ports, size.ports) ?? []);
   const message =
     taken[0] === undefined
       ? 'no single machine has enough of everything at once'

@@ -24,7 +24,7 @@ describe('as kube-scheduler judges', () => {
       fc.property(anyProblem, (problem) => {
         expect(unbound(problem, solve(problem), order)).toEqual([]);
       }),
-      { numRuns: 600, seed },
+      { numRuns: 300, seed },
     );
   });
 
@@ -34,7 +34,7 @@ describe('as kube-scheduler judges', () => {
         const plain = { ...problem, pods: problem.pods.map(withoutRules) };
         expect(overlooked(plain, solve(plain))).toEqual([]);
       }),
-      { numRuns: 600 },
+      { numRuns: 300 },
     );
   });
 });

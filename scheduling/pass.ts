@@ -5,11 +5,12 @@ import { NodeRoom } from './places/node-room.ts';
 import { OpenClaim } from './places/open-claim.ts';
 import type { Place } from './places/place.ts';
 import { ClaimWriter } from './places/planned-claim.ts';
+import type { Probe } from './places/probe.ts';
 import { Search, type Lookout } from './places/search.ts';
-import type { Variant } from './pods/variant.ts';
+import type { Queued, Ways } from './queue.ts';
 import type { Plan, Refusal } from './solver.ts';
 import { record } from './topology/record.ts';
-import type { Queued, World } from './world.ts';
+import type { World } from './world.ts';
 
 /**
  * One pass over all Pods: each group goes, Pod by Pod, to the first place that takes it: a node in sight, a machine that
@@ -71,14 +72,14 @@ export class Pass {
 
   /** Wishes hold for as long as they can; see pods/relaxation.ts. */
   #place(turn: Turn): boolean {
-    const { pod, ways, queued } = turn;
-    for (let way = 0; way < ways; way++) {
+    const { pod, ways } = turn;
+    for (let way = 0; way < ways.variants.length; way++) {
       const search = turn.search(way);
       if (search.isExhausted) continue;
       const place = search.find(this.#lookout) ?? this.#open(search);
       if (place) {
-        this.#settle(place, pod, search.variant);
-        this.#dropped += queued.dropped[way]!;
+        this.#settle(place, pod, search.probe);
+        this.#dropped += ways.dropped[way]!;
         return true;
       }
       search.fail();
@@ -86,11 +87,11 @@ export class Pass {
     return false;
   }
 
-  #settle(place: Place, pod: string, variant: Variant): void {
+  #settle(place: Place, pod: string, probe: Probe): void {
     const before = place.where;
-    place.take(pod, variant);
+    place.take(pod, probe);
     if (place.where !== before) this.#planned.move(place, before);
-    record(place, variant);
+    record(place, probe.variant);
   }
 
   /** A claim of the first pool that can make one; it is kept only if the Pod goes there. */
@@ -119,8 +120,8 @@ export class Pass {
     for (const pod of rest) this.#unschedulable.set(pod, refusals);
   }
 
-  #miss(template: Template, { trouble, last }: Queued): Miss {
-    return trouble ?? whyNot(template, last(), this.#world.slots);
+  #miss(template: Template, { trouble, ways, needs }: Queued): Miss {
+    return trouble ?? whyNot(template, ways.last(), needs, this.#world.slots);
   }
 }
 
@@ -136,13 +137,12 @@ class Turn {
     this.#knowsPods = knowsPods;
   }
 
-  /** How many variants there are. */
-  get ways(): number {
-    return this.queued.variants.length;
+  get ways(): Ways {
+    return this.queued.ways;
   }
 
   search(way: number): Search {
-    return (this.#searches[way] ??= new Search(this.queued.variants[way]!(), this.#knowsPods));
+    return (this.#searches[way] ??= this.#newSearch(way));
   }
 
   get pod(): string {
@@ -155,5 +155,10 @@ class Turn {
 
   get isDone(): boolean {
     return this.next >= this.queued.group.pods.length;
+  }
+
+  #newSearch(way: number): Search {
+    const { ways, needs } = this.queued;
+    return new Search(ways.variants[way]!(), needs, this.#knowsPods);
   }
 }

@@ -1,7 +1,8 @@
 import { Pass } from './pass.ts';
 import { priceOfClaim } from './price.ts';
+import type { Taste } from './queue.ts';
 import type { Plan, Problem, Solve } from './solver.ts';
-import { worldOf, type Taste, type World } from './world.ts';
+import { worldOf, type World } from './world.ts';
 
 /**
  * Which nodes do these Pods need.
@@ -13,13 +14,12 @@ import { worldOf, type Taste, type World } from './world.ts';
  * @throws InvalidQuantity when an object that the API server has taken holds a text that is no quantity
  */
 export const solve: Solve = (problem) => {
-  const first = attempt(problem, { turn: 0, isCareful: true });
-  let best = first;
-  for (const taste of first.others) {
-    const other = attempt(problem, taste);
-    if (isBetter(other, best)) best = other;
-  }
-  return best.plan;
+  const { attempt, world } = attemptAt(problem, { turn: 0, isCareful: true });
+  const { claims } = attempt.plan;
+  const isSmall = claims.length <= fewClaims && problem.pods.length <= fewPods;
+  if (!isSmall || claims.length === 0) return attempt.plan;
+  const others = othersIn(world).map((taste) => attemptAt(problem, taste).attempt);
+  return others.reduce((best, other) => (isBetter(other, best) ? other : best), attempt).plan;
 };
 
 /** More machines than these are planned once. */
@@ -30,25 +30,15 @@ const mostTurns = 5;
 
 interface Attempt {
   readonly plan: Plan;
-  /** Other tastes that are worth the time. */
-  readonly others: readonly Taste[];
   /** Wishes that Pods went without. */
   readonly dropped: number;
-  /** USD per hour; Infinity when nobody knows. */
-  readonly price: number;
 }
 
-function attempt(problem: Problem, taste: Taste): Attempt {
+function attemptAt(problem: Problem, taste: Taste): { attempt: Attempt; world: World } {
   const world = worldOf(problem, taste);
   const pass = new Pass(world);
   const plan = pass.run();
-  const isSmall = plan.claims.length <= fewClaims && problem.pods.length <= fewPods;
-  return {
-    plan,
-    others: isSmall && plan.claims.length > 0 ? othersIn(world) : [],
-    dropped: pass.dropped,
-    price: plan.claims.reduce((sum, claim) => sum + (priceOfClaim(claim) ?? Infinity), 0),
-  };
+  return { attempt: { plan, dropped: pass.dropped }, world };
 }
 
 /** None where no rule looks at domains. */
@@ -68,5 +58,10 @@ function isBetter(a: Attempt, b: Attempt): boolean {
   const [unplaced, before] = [a.plan.unschedulable.size, b.plan.unschedulable.size];
   if (unplaced !== before) return unplaced < before;
   if (a.dropped !== b.dropped) return a.dropped < b.dropped;
-  return a.price < b.price - least;
+  return priceOf(a.plan) < priceOf(b.plan) - least;
+}
+
+/** USD per hour; Infinity when nobody knows. */
+function priceOf({ claims }: Plan): number {
+  return claims.reduce((sum, claim) => sum + (priceOfClaim(claim) ?? Infinity), 0);
 }

@@ -1,5 +1,4 @@
 import type { HostPort } from '../pods/host-ports.ts';
-import type { Variant } from '../pods/variant.ts';
 import type { Amounts } from '../slots.ts';
 import type { Attachments, NodeInSight } from '../solver.ts';
 import type { NodeKind } from './node-kind.ts';
@@ -35,10 +34,10 @@ export class NodeRoom extends Place {
     return isRefused ? probe.refusal : 'fits';
   }
 
-  protected takeOwn(pod: string, { needs, attached }: Variant): void {
+  protected takeOwn(pod: string, { needs, variant }: Probe): void {
     this.pods.push(pod);
     for (let slot = 0; slot < needs.length; slot++) this.free[slot]! -= needs[slot]!;
-    if (attached) this.#attach(attached);
+    if (variant.attached) this.#attach(variant.attached);
   }
 
   /** A volume that is attached already costs nothing more. */

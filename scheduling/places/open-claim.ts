@@ -3,7 +3,6 @@ import type { PricedSize } from '../machines/size-index.ts';
 import type { Size } from '../machines/size.ts';
 import type { Template } from '../machines/template.ts';
 import { takenPort, type HostPort } from '../pods/host-ports.ts';
-import type { Variant } from '../pods/variant.ts';
 import type { Amounts } from '../slots.ts';
 import type { Choice } from '../topology/choice.ts';
 import { absent, open } from '../topology/domains.ts';
@@ -63,15 +62,15 @@ export class OpenClaim extends Place {
     if (!probe.bears(this.template)) return 'never';
     const narrowed = this.where.narrow(probe.variant.asked);
     if (typeof narrowed === 'string') return 'never';
-    const { needs, ports, choices } = probe.variant;
-    const load = { used: plus(this.used, needs), ports: [...this.#ports, ...ports] };
+    const { ports, choices } = probe.variant;
+    const load = { used: plus(this.used, probe.needs), ports: [...this.#ports, ...ports] };
     this.#isRuledOut = false;
     this.#next = this.#settle(narrowed, load, choices, 0);
     if (this.#next) return 'fits';
     return this.#isRuledOut ? probe.refusal : 'never';
   }
 
-  protected takeOwn(pod: string, { needs, ports }: Variant): void {
+  protected takeOwn(pod: string, { needs, variant: { ports } }: Probe): void {
     if (!this.#next) throw new Error('a Pod is only added where it was found to fit');
     const { state, at } = this.#next;
     this.pods.push(pod);

@@ -23,20 +23,21 @@ export abstract class Place {
 
   /** What follows a verdict of `fits` is {@link take}, or nothing. */
   check(probe: Probe): Verdict {
-    const { variant } = probe;
-    if (!this.#hasRoom(variant.needs) || takenPort(variant.ports, this.#ports)) return 'never';
+    const { variant, needs } = probe;
+    if (!this.#hasRoom(needs) || takenPort(variant.ports, this.#ports)) return 'never';
     const verdict = this.#host(variant);
     return verdict === 'fits' ? this.checkOwn(probe) : verdict;
   }
 
-  take(pod: string, variant: Variant): void {
-    if (variant.ports.length > 0) this.#ports.push(...variant.ports);
-    this.takeOwn(pod, variant);
+  take(pod: string, probe: Probe): void {
+    const { ports } = probe.variant;
+    if (ports.length > 0) this.#ports.push(...ports);
+    this.takeOwn(pod, probe);
   }
 
   /** Everything but what all places have in common. */
   protected abstract checkOwn(probe: Probe): Verdict;
-  protected abstract takeOwn(pod: string, variant: Variant): void;
+  protected abstract takeOwn(pod: string, probe: Probe): void;
 
   #hasRoom(needs: Amounts): boolean {
     const { free } = this;

@@ -1,4 +1,5 @@
 import type { Variant } from '../pods/variant.ts';
+import type { Amounts } from '../slots.ts';
 import type { Choice } from '../topology/choice.ts';
 import { absent, open, type Domains } from '../topology/domains.ts';
 import { startsGroup } from '../topology/rule.ts';
@@ -20,7 +21,7 @@ interface Spot {
   readonly domain: number;
 }
 
-/** Looks for places for one variant, and never again where it can never go. */
+/** Looks for places for a group in one of its variants, and never again where it can never go. */
 export class Search {
   readonly variant: Variant;
   readonly probe: Probe;
@@ -33,9 +34,9 @@ export class Search {
   #hopeful = 0;
   #failedAt = -1;
 
-  constructor(variant: Variant, knowsPods: boolean) {
+  constructor(variant: Variant, needs: Amounts, knowsPods: boolean) {
     this.variant = variant;
-    this.probe = new Probe(variant, knowsPods);
+    this.probe = new Probe(variant, needs, knowsPods);
     this.#main = variant.choices.find(({ isBinding, isEven }) => isBinding || isEven);
   }
 
@@ -94,7 +95,7 @@ export class Search {
     for (let block = Math.floor(start / blockSize); block * blockSize < length && !found; block++) {
       const from = Math.max(start, block * blockSize);
       const end = Math.min(length, (block + 1) * blockSize);
-      const isFull = !lane.mayHaveRoom(block, this.variant.needs);
+      const isFull = !lane.mayHaveRoom(block, this.probe.needs);
       found = isFull ? undefined : this.#scanBlock(lane.places, from, end, spot);
       if (start === from) start = isFull ? end : this.#hopeful;
       if (!isFull && !found) lane.refresh(block);

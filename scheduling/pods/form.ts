@@ -8,70 +8,105 @@ import type { Requirements } from '../requirements.ts';
 import { rulesOf, type PodRules } from '../topology/terms.ts';
 import { hostPortsOf, type HostPort } from './host-ports.ts';
 
+/** All but how much it asks for. */
 export interface PodForm {
   /** Its number in this pass. */
   readonly id: number;
   readonly spec: PodSpec;
-  readonly requests: ResourceList;
   /** Kinds of node that it accepts; any will do. */
   readonly alternatives: readonly Requirements[];
   readonly rules: PodRules;
   readonly ports: readonly HostPort[];
 }
 
+/** How much it asks for: one object for all Pods of a pass that ask for the same. */
+export interface PodAmounts {
+  /** Its number in this pass. */
+  readonly id: number;
+  readonly requests: ResourceList;
+}
+
+export interface Formed {
+  readonly form: PodForm;
+  readonly amounts: PodAmounts;
+}
+
 /** Forms of one pass. */
 export class PodForms {
-  readonly #known = new Map<string, PodForm>();
+  readonly #forms = new Map<string, PodForm>();
+  readonly #amounts = new Map<string, PodAmounts>();
 
   /** @throws InvalidQuantity */
-  of({ spec = empty }: Pod): PodForm {
-    const text = textOf(spec);
-    const known = this.#known.get(text) ?? formOf(this.#known.size, spec);
-    this.#known.set(text, known);
-    return known;
+  of({ spec = empty }: Pod): Formed {
+    const { form, amounts } = textsOf(spec);
+    return { form: this.#form(form, spec), amounts: this.#amountsOf(amounts, spec) };
   }
 
   get all(): readonly PodForm[] {
-    return [...this.#known.values()];
+    return [...this.#forms.values()];
+  }
+
+  #form(text: string, spec: PodSpec): PodForm {
+    const known = this.#forms.get(text);
+    if (known) return known;
+    const form = {
+      id: this.#forms.size,
+      spec,
+      alternatives: alternativesOf(spec),
+      rules: rulesOf(spec),
+      ports: hostPortsOf(spec),
+    };
+    this.#forms.set(text, form);
+    return form;
+  }
+
+  #amountsOf(text: string, spec: PodSpec): PodAmounts {
+    const known = this.#amounts.get(text);
+    if (known) return known;
+    const amounts = { id: this.#amounts.size, requests: podRequests(spec) };
+    this.#amounts.set(text, amounts);
+    return amounts;
   }
 }
 
 const empty: PodSpec = { containers: [] };
 
-function formOf(id: number, spec: PodSpec): PodForm {
-  return {
-    id,
-    spec,
-    requests: podRequests(spec),
-    alternatives: alternativesOf(spec),
-    rules: rulesOf(spec),
-    ports: hostPortsOf(spec),
-  };
+/** All that matters, and nothing else: a name or an image more would make each Pod a form of its own. */
+interface Texts {
+  readonly form: string;
+  readonly amounts: string;
 }
 
 /** Pods are looked at again in each pass, and objects of the caches never change. */
-const texts = new WeakMap<PodSpec, string>();
+const known = new WeakMap<PodSpec, Texts>();
 
-function textOf(spec: PodSpec): string {
-  const text = texts.get(spec) ?? write(spec);
-  texts.set(spec, text);
-  return text;
+function textsOf(spec: PodSpec): Texts {
+  const texts = known.get(spec) ?? { form: formText(spec), amounts: amountsText(spec) };
+  known.set(spec, texts);
+  return texts;
 }
 
-/** All that matters, and nothing else: a name or an image more would make each Pod a form of its own. */
-function write(spec: PodSpec): string {
-  const { containers, initContainers, volumes, resources, overhead } = spec;
+function formText(spec: PodSpec): string {
+  const { containers, initContainers, volumes } = spec;
   const { nodeSelector, affinity, tolerations, topologySpreadConstraints } = spec;
   const { resourceClaims } = spec as { resourceClaims?: unknown };
   return JSON.stringify([
-    containers.map(sizeOf),
-    initContainers?.map(sizeOf),
-    [nodeSelector, affinity, tolerations, topologySpreadConstraints, overhead, resources],
+    [nodeSelector, affinity, tolerations, topologySpreadConstraints],
+    [containers.map(portsIn), initContainers?.map(portsIn)],
     [volumes?.map((volume) => Object.keys(volume)), resourceClaims],
   ]);
 }
 
-function sizeOf({ resources, restartPolicy, ports }: Container): unknown {
+function portsIn({ ports, restartPolicy }: Container): unknown {
   const onHost = ports?.filter(({ hostPort }) => hostPort);
-  return [resources?.requests, resources?.limits, restartPolicy, onHost?.length ? onHost : 0];
+  return onHost?.length ? [onHost, restartPolicy] : 0;
+}
+
+function amountsText({ containers, initContainers, overhead, resources }: PodSpec): string {
+  const sizes = [containers.map(sizeOf), initContainers?.map(sizeOf)];
+  return JSON.stringify([sizes, overhead, resources]);
+}
+
+function sizeOf({ resources, restartPolicy }: Container): unknown {
+  return [resources?.requests, resources?.limits, restartPolicy];
 }

@@ -4,11 +4,12 @@ import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { PodVolumes, Problem } from '../solver.ts';
 import type { Labels } from '../topology/selector.ts';
 import type { PodRules } from '../topology/terms.ts';
-import { defaultRules } from './default-spread.ts';
-import { PodForms, type PodForm } from './form.ts';
+import { defaultRules, type DefaultedRules } from './default-spread.ts';
+import { PodForms, type Formed, type PodAmounts, type PodForm } from './form.ts';
 import { labelKeys } from './label-keys.ts';
 
-export interface PodGroup {
+/** Pods that are alike in all but how much they ask for. There are far fewer kinds than groups. */
+export interface PodKind {
   readonly form: PodForm;
   /** The form's own, or those that the cluster gives Pods without any. */
   readonly rules: PodRules;
@@ -16,6 +17,12 @@ export interface PodGroup {
   /** Those that any rule looks at. */
   readonly labels: Labels;
   readonly volumes: PodVolumes | undefined;
+}
+
+/** Pods of a kind that ask for the same amounts. */
+export interface PodGroup {
+  readonly kind: PodKind;
+  readonly amounts: PodAmounts;
   /** `namespace/name`, oldest first. */
   readonly pods: string[];
   /** Creation of the oldest, then its key: of groups alike in size the older comes first. */
@@ -25,16 +32,24 @@ export interface PodGroup {
 /** @throws InvalidQuantity */
 export function groupsOf(problem: Problem): PodGroup[] {
   const forms = new PodForms();
-  const formed = problem.pods.map((pod) => ({ pod, form: forms.of(pod), age: ageOf(pod) }));
+  const formed = problem.pods.map((pod) => ({ pod, key: keyOf(pod), ...forms.of(pod) }));
   const groups = new Groups(problem, labelKeys(problem, forms.all));
   for (const one of formed.toSorted(olderFirst)) groups.add(one);
   return groups.all;
 }
 
+interface Known extends Formed {
+  readonly pod: Pod;
+  readonly key: string;
+}
+
 class Groups {
   readonly #problem: Problem;
   readonly #keys: readonly string[];
-  readonly #known = new Map<string, PodGroup>();
+  readonly #kinds = new Map<string, PodKind>();
+  readonly #groups = new Map<PodKind, Map<PodAmounts, PodGroup>>();
+  /** By identity: Pods of one template share their labels. */
+  readonly #labels = new Map<Labels, string>();
 
   constructor(problem: Problem, keys: readonly string[]) {
     this.#problem = problem;
@@ -42,60 +57,73 @@ class Groups {
   }
 
   get all(): PodGroup[] {
-    return [...this.#known.values()];
+    return [...this.#groups.values()].flatMap((byAmounts) => [...byAmounts.values()]);
   }
 
-  add({ pod, form, age }: Formed): void {
-    const key = keyOf(pod);
-    const given = pod.metadata?.labels ?? {};
-    const own = this.#keys.map((name) => (Object.hasOwn(given, name) ? given[name] : null));
+  add({ pod, key, form, amounts }: Known): void {
+    const kind = this.#kindOf(pod, key, form);
+    const groups = this.#groups.get(kind) ?? new Map<PodAmounts, PodGroup>();
+    this.#groups.set(kind, groups);
+    const group = groups.get(amounts);
+    if (group) group.pods.push(key);
+    else groups.set(amounts, { kind, amounts, pods: [key], age: `${bornAt(pod)} ${key}` });
+  }
+
+  #kindOf({ metadata }: Pod, key: string, form: PodForm): PodKind {
+    const labels = metadata?.labels ?? noLabels;
+    const namespace = metadata?.namespace ?? '';
     const volumes = this.#problem.volumes?.get(key);
     const defaults = defaultRules(form.rules, this.#problem.defaultSpread, key);
-    const namespace = pod.metadata?.namespace ?? '';
-    const id = `${form.id} ${namespace} ${textOf([own, volumes, defaults?.selector])}`;
-    const known = this.#known.get(id);
-    if (known) {
-      known.pods.push(key);
-      return;
-    }
-    this.#known.set(id, {
+    const id = `${form.id} ${namespace} ${this.#labelText(labels)} ${textOf(volumes, defaults)}`;
+    const rules = defaults?.rules ?? form.rules;
+    const kind = this.#kinds.get(id) ?? {
       form,
-      rules: defaults?.rules ?? form.rules,
+      rules,
       namespace,
-      labels: labelsOf(this.#keys, own),
+      labels: this.#ownLabels(labels),
       volumes,
-      pods: [key],
-      age,
-    });
+    };
+    this.#kinds.set(id, kind);
+    return kind;
   }
+
+  #labelText(given: Labels): string {
+    let text = this.#labels.get(given);
+    if (text === undefined) {
+      text = JSON.stringify(this.#ownLabels(given));
+      this.#labels.set(given, text);
+    }
+    return text;
+  }
+
+  #ownLabels(given: Labels): Labels {
+    const labels: Record<string, string> = {};
+    for (const key of this.#keys) {
+      const value = Object.hasOwn(given, key) ? given[key] : undefined;
+      if (value !== undefined) labels[key] = value;
+    }
+    return labels;
+  }
+}
+
+const noLabels: Labels = {};
+
+/** Most Pods have neither. */
+function textOf(volumes: PodVolumes | undefined, defaults: DefaultedRules | undefined): string {
+  return volumes || defaults ? JSON.stringify([volumes, defaults?.selector]) : '';
 }
 
 export function keyOf({ metadata }: Pod): string {
   return `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
 }
 
-const ageOf = (pod: Pod): string => `${pod.metadata?.creationTimestamp ?? ''} ${keyOf(pod)}`;
-
-interface Formed {
-  readonly pod: Pod;
-  readonly form: PodForm;
-  readonly age: string;
+function bornAt({ metadata }: Pod): string {
+  return metadata?.creationTimestamp ?? '';
 }
 
-function olderFirst({ age: a }: Formed, { age: b }: Formed): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
-}
-
-function labelsOf(keys: readonly string[], values: readonly (string | null | undefined)[]): Labels {
-  const labels: Record<string, string> = {};
-  keys.forEach((key, index) => {
-    const value = values[index];
-    if (typeof value === 'string') labels[key] = value;
-  });
-  return labels;
-}
-
-function textOf(parts: readonly unknown[]): string {
-  return JSON.stringify(parts);
+function olderFirst(a: Known, b: Known): number {
+  const [born, other] = [bornAt(a.pod), bornAt(b.pod)];
+  if (born !== other) return born < other ? -1 : 1;
+  if (a.key === b.key) return 0;
+  return a.key < b.key ? -1 : 1;
 }

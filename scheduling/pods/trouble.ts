@@ -4,27 +4,27 @@ import type { Miss } from '../explain.ts';
 import type { Problem } from '../solver.ts';
 import type { NamespaceSets } from '../topology/namespaces.ts';
 import { allTerms } from '../topology/terms.ts';
-import type { PodGroup } from './group.ts';
+import type { PodKind } from './group.ts';
 
 /** What would need facts that are not there: refused rather than guessed. */
 export function troubleOf(
-  group: PodGroup,
+  kind: PodKind,
   problem: Problem,
   namespaces: NamespaceSets,
 ): Miss | undefined {
-  const unsupported = deviceTrouble(group) ?? ruleTrouble(group, problem, namespaces);
+  const unsupported = deviceTrouble(kind) ?? ruleTrouble(kind, problem, namespaces);
   if (unsupported !== undefined)
     return { reason: 'Unsupported', message: `has ${unsupported}, which is not supported` };
-  return volumeTrouble(group);
+  return volumeTrouble(kind);
 }
 
-function deviceTrouble({ form }: PodGroup): string | undefined {
+function deviceTrouble({ form }: PodKind): string | undefined {
   const { resourceClaims } = form.spec as { resourceClaims?: unknown[] };
   return resourceClaims?.length ? 'dynamic resource claims' : undefined;
 }
 
 function ruleTrouble(
-  { rules }: PodGroup,
+  { rules }: PodKind,
   { bound }: Problem,
   namespaces: NamespaceSets,
 ): string | undefined {
@@ -42,7 +42,7 @@ function ruleTrouble(
   return undefined;
 }
 
-function volumeTrouble({ form, volumes }: PodGroup): Miss | undefined {
+function volumeTrouble({ form, volumes }: PodKind): Miss | undefined {
   if (volumes?.trouble !== undefined) return { reason: 'Unsupported', message: volumes.trouble };
   const isBound = form.spec.volumes?.some(
     (volume) => 'persistentVolumeClaim' in volume || 'ephemeral' in volume,

@@ -2,22 +2,21 @@ import type { Taint, Toleration } from '#schemas/kubernetes/core.ts';
 
 import type { Asked, Wishes } from '../labels/asked.ts';
 import { fromSelector, intersect, type Requirements } from '../requirements.ts';
-import type { Amounts } from '../slots.ts';
 import { untolerated } from '../taints.ts';
 import { Choice } from '../topology/choice.ts';
 import type { Counter } from '../topology/counter.ts';
 import type { Domains } from '../topology/domains.ts';
+import type { NodeLike } from '../topology/node-filter.ts';
 import { isFinal, type AffinityRule, type Rule, type SpreadRule } from '../topology/rule.ts';
 import { noRules, type PodTerm, type Spread } from '../topology/terms.ts';
 import type { Topology } from '../topology/topology.ts';
-import type { PodGroup } from './group.ts';
+import type { PodKind } from './group.ts';
 import type { HostPort } from './host-ports.ts';
 import { levelsOf, type Level, type PreferencePolicy } from './relaxation.ts';
 
-/** Where Pods of a group may go while some of their wishes hold, and what they change there. */
+/** Where Pods of a kind may go while some of their wishes hold, and what they change there. */
 export interface Variant {
   readonly asked: Asked;
-  readonly needs: Amounts;
   readonly tolerations: readonly Toleration[];
   readonly ports: readonly HostPort[];
   /** By CSI driver; undefined for Pods without such volumes. */
@@ -38,6 +37,10 @@ export interface Variant {
   readonly keeps: readonly Counter[];
   /** When they grow, what was impossible may become possible. */
   readonly opening: readonly Counter[];
+  /** Kinds of node whose labels and taints are right, or not, as far as it was asked. */
+  readonly suited: Map<NodeLike, boolean>;
+  /** Pools whose machines can be asked for, or not, as far as it was asked. */
+  readonly borne: Map<object, boolean>;
 }
 
 /** A taint that keeps a variant off, or that it would rather not go to. */
@@ -60,25 +63,24 @@ export interface VariantSource {
 }
 
 /**
- * All variants of a group, the most demanding first. Several kinds of node that a Pod accepts are several variants, as
+ * All variants of a kind, the most demanding first. Several kinds of node that a Pod accepts are several variants, as
  * are several places that its volumes can be attached in.
  *
- * Counters are made on the way, so {@link Variant.counted} is to be filled in once every group has its rules.
+ * Counters are made on the way, so {@link Variant.counted} is to be filled in once every kind has its rules.
  */
-export function variantsOf(group: PodGroup, needs: Amounts, source: VariantSource): Draft[] {
-  const { form, rules } = group;
+export function variantsOf(kind: PodKind, source: VariantSource): Draft[] {
+  const { form, rules } = kind;
   const held = source.knowsPods || rules === noRules ? rules : { ...rules, ...noWishes };
   return levelsOf(form.spec, held, source.policy, source.hasUnwanted).flatMap((level) => {
-    const drafted = rulesAt(level, group, source);
-    return alternatives(group, level).map((asked) => ({
+    const drafted = rulesAt(level, kind, source);
+    return alternatives(kind, level).map((asked) => ({
       ...drafted,
       asked: source.wishes.of(asked),
-      needs,
       tolerations: level.toleratesUnwanted
         ? [...(form.spec.tolerations ?? []), anyUnwanted]
         : (form.spec.tolerations ?? []),
       ports: form.ports,
-      attached: group.volumes?.attached,
+      attached: kind.volumes?.attached,
     }));
   });
 }
@@ -89,7 +91,7 @@ const anyUnwanted: Toleration = { operator: 'Exists', effect: 'PreferNoSchedule'
 /** A variant whose place among the rules of others is not known yet. */
 export interface Draft extends Pick<
   Variant,
-  'asked' | 'needs' | 'tolerations' | 'ports' | 'attached' | 'keeps'
+  'asked' | 'tolerations' | 'ports' | 'attached' | 'keeps'
 > {
   readonly rules: readonly Rule[];
 }
@@ -139,6 +141,8 @@ function complete(
     choices: choicesOf(rules, draft.keeps.length > 0 ? [...counted, ...draft.keeps] : counted),
     counted,
     opening: rules.filter((rule) => !isFinal(rule)).flatMap(countersOf),
+    suited: new Map(),
+    borne: new Map(),
   };
 }
 
@@ -188,35 +192,35 @@ const countersOf = (rule: Rule): readonly Counter[] =>
 
 function rulesAt(
   level: Level,
-  group: PodGroup,
+  kind: PodKind,
   { topology, wishes }: VariantSource,
 ): Pick<Draft, 'rules' | 'keeps'> {
-  const { form, rules } = group;
+  const { form, rules } = kind;
   if (rules === noRules) return unruled;
   const terms = form.alternatives.map((one) => wishes.of(one));
   const tolerations = form.spec.tolerations ?? [];
   const standing = { formId: form.id, terms, tolerations };
-  const spread = (one: Spread): Rule => topology.spread(one, group, standing);
-  const away = (term: PodTerm): Rule => topology.antiAffinity(term, group);
+  const spread = (one: Spread): Rule => topology.spread(one, kind, standing);
+  const away = (term: PodTerm): Rule => topology.antiAffinity(term, kind);
   return {
     rules: [
       ...[...rules.spread, ...level.spread].map(spread),
-      ...topology.affinities(rules.affinity, group),
-      ...level.affinity.flatMap((term) => topology.affinities([term], group)),
+      ...topology.affinities(rules.affinity, kind),
+      ...level.affinity.flatMap((term) => topology.affinities([term], kind)),
       ...[...rules.antiAffinity, ...level.antiAffinity].map(away),
     ],
-    keeps: rules.antiAffinity.map((term) => topology.keeper(term, group)),
+    keeps: rules.antiAffinity.map((term) => topology.keeper(term, kind)),
   };
 }
 
 /** How many variants each level of wishes has. */
-export function placesOf({ form, volumes }: PodGroup): number {
+export function placesOf({ form, volumes }: PodKind): number {
   return form.alternatives.length * Math.max(1, volumes?.nodes.length ?? 0);
 }
 
 const unruled: Pick<Draft, 'rules' | 'keeps'> = { rules: [], keeps: [] };
 
-function alternatives({ form, volumes }: PodGroup, { preferred }: Level): readonly Requirements[] {
+function alternatives({ form, volumes }: PodKind, { preferred }: Level): readonly Requirements[] {
   if (!preferred && !volumes) return form.alternatives;
   const wish = fromSelector(preferred?.matchExpressions ?? []);
   const places = volumes?.nodes.length ? volumes.nodes.map((one) => fromSelector(one)) : [anywhere];
