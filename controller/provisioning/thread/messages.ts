@@ -33,24 +33,34 @@ export interface Ask {
 
 export type ToThread = Change | Ask;
 
-export type FromThread = { readonly number: number } & (
-  | {
-      /** A piece of the plan, as JSON. */
-      readonly kind: 'plan';
-      readonly text: string;
-    }
-  | {
-      /** All pieces were told. */
-      readonly kind: 'solved';
-      readonly milliseconds: number;
-    }
-  | {
-      /** The problem is none that can be solved; the thread goes on. */
-      readonly kind: 'failed';
-      readonly name: string;
-      readonly message: string;
-      readonly stack: string;
-    }
-);
+/** The compiler has seen what it needs to. */
+interface Warm {
+  readonly kind: 'warm';
+}
+
+export type FromThread =
+  | Warm
+  | ({
+      /** Of the problem. */
+      readonly number: number;
+    } & (
+      | {
+          /** A piece of the plan, as JSON. */
+          readonly kind: 'plan';
+          readonly text: string;
+        }
+      | {
+          /** All pieces were told. */
+          readonly kind: 'solved';
+          readonly milliseconds: number;
+        }
+      | {
+          /** The problem is none that can be solved; the thread goes on. */
+          readonly kind: 'failed';
+          readonly name: string;
+          readonly message: string;
+          readonly stack: string;
+        }
+    ));
 
 export type Constraints = DefaultSpread['constraints'];

@@ -14,6 +14,9 @@ export interface Solved {
   readonly milliseconds: number;
 }
 
+/** A pass makes many small things that last for milliseconds: with less room they are looked through time and again. */
+const resourceLimits = { maxYoungGenerationSizeMb: 96 };
+
 interface Answer {
   readonly texts: readonly string[];
   readonly milliseconds: number;
@@ -24,6 +27,7 @@ export class Thread {
   readonly #worker: Worker;
   readonly #sender: Sender;
   readonly #ended = Promise.withResolvers<SolverThreadDied>();
+  readonly #warm = Promise.withResolvers<void>();
   /** Of the problem that is told or solved now. */
   #number = 0;
   #texts: string[] = [];
@@ -32,7 +36,7 @@ export class Thread {
 
   /** @param program  the file that the thread runs */
   constructor(program: URL) {
-    this.#worker = new Worker(program, { name: 'solver', execArgv: [] });
+    this.#worker = new Worker(program, { name: 'solver', execArgv: [], resourceLimits });
     this.#worker.unref();
     this.#worker.on('message', (message: FromThread) => this.#hear(message));
     this.#worker.on('error', (error) => this.#die(error));
@@ -43,6 +47,11 @@ export class Thread {
   /** Resolves with the reason once the thread is no more. */
   get ended(): Promise<SolverThreadDied> {
     return this.#ended.promise;
+  }
+
+  /** Resolves once it solves as fast as it can; it solves before, too. */
+  get warm(): Promise<void> {
+    return this.#warm.promise;
   }
 
   /**
@@ -77,6 +86,10 @@ export class Thread {
   }
 
   #hear(message: FromThread): void {
+    if (message.kind === 'warm') {
+      this.#warm.resolve();
+      return;
+    }
     if (message.number !== this.#number) return;
     switch (message.kind) {
       case 'plan':

@@ -9,8 +9,8 @@ import type { Ask, FromThread, ToThread } from './messages.ts';
 import { piecesOf } from './plan-text.ts';
 import { Receiver } from './receiver.ts';
 
-/** As many as the compiler needs to see; each takes a few milliseconds, and whoever asks meanwhile waits for one. */
-const rounds = 100;
+/** As many as the compiler needs to see: a second or two in all. Whoever asks meanwhile waits for one of them. */
+const rounds = 300;
 
 const port = parentPort;
 if (!port) throw new Error('this runs in a thread of the controller');
@@ -26,6 +26,7 @@ for (let round = 0; round < rounds; round++) {
   solve(madeUpProblem(round));
   await setImmediate();
 }
+tell({ kind: 'warm' });
 
 function answer(ask: Ask): void {
   const { number } = ask;

@@ -10,7 +10,7 @@ import type { Solved } from './solving.ts';
 const solving = fileURLToPath(new URL('solving.ts', import.meta.url));
 
 export interface Draws {
-  /** File of the draw that a process solves first. */
+  /** File of the draw that a process solves before. */
   readonly warmUp: string;
   /** File of the draw that is measured. */
   readonly input: string;
@@ -27,12 +27,14 @@ export async function solveOurs(draws: Draws, processes: number, judged: boolean
   if (all.some(({ claims, price }) => claims !== first.claims || price !== first.price)) {
     throw new Error('the same problem had different plans');
   }
-  const middle = (key: 'coldSeconds' | 'seconds' | 'laterSeconds' | 'readMiB' | 'peakMiB') =>
-    median(all.map((one) => one[key]));
+  const middle = (
+    key: 'coldSeconds' | 'seconds' | 'tripSeconds' | 'laterSeconds' | 'readMiB' | 'peakMiB',
+  ) => median(all.map((one) => one[key]));
   return {
     ...first,
     coldSeconds: middle('coldSeconds'),
     seconds: middle('seconds'),
+    tripSeconds: middle('tripSeconds'),
     laterSeconds: middle('laterSeconds'),
     readMiB: middle('readMiB'),
     peakMiB: middle('peakMiB'),

@@ -1,22 +1,25 @@
 /**
- * Our side, in a process of its own: solves one draw to warm up, then the draw that is measured, and prints what came
- * of it as JSON.
+ * Our side, in a process of its own: the controller's solver thread, which warms itself up at its start, solves one draw
+ * some times and then the draw that is measured; what came of it is printed as JSON.
  *
  * Usage: node solving.ts <warm-up.json> <input.json> [judge]
  */
-import { solve } from '#scheduling/solve.ts';
+import { Slices } from '#controller/provisioning/slices.ts';
+import { Thread, type Solved as InThread } from '#controller/provisioning/thread/thread.ts';
 import type { Plan, Problem } from '#scheduling/solver.ts';
 import { unbound } from '#scheduling/testing/judge.ts';
 
 import { median } from '../webhook/statistics.ts';
 import { readProblem } from './input.ts';
 
-/** What one process says. Seconds are of all that `solve` does, from Pod objects to a plan. */
+/** What one process says. Seconds are of a solve in the thread, from Pods as they were told to a plan. */
 export interface Solved {
-  /** The very first solve of the process, of another draw. */
+  /** The very first, of another draw. */
   readonly coldSeconds: number;
-  /** The first solve of the input. */
+  /** The first of the input. */
   readonly seconds: number;
+  /** The same with the way to the thread and back, for Pods of which it knew none. */
+  readonly tripSeconds: number;
   /** Solving the input again; the median of three. */
   readonly laterSeconds: number;
   readonly claims: number;
@@ -31,19 +34,32 @@ export interface Solved {
   readonly waiting?: number;
 }
 
-const [warmUpFile = '', inputFile = '', judge] = process.argv.slice(2);
-const [warmUp, input] = [readProblem(warmUpFile), readProblem(inputFile)];
-const readMiB = process.memoryUsage().rss / 2 ** 20;
+/** Solves of another draw before the input comes, in objects of their own: a thread that has been at work. */
+const before = 10;
+const never = new AbortController().signal;
+const slices = new Slices();
 
-const { seconds: coldSeconds } = timed(warmUp);
-const { seconds, plan } = timed(input);
+const [warmUpFile = '', inputFile = '', judge] = process.argv.slice(2);
+const input = readProblem(inputFile);
+const thread = new Thread(
+  new URL(import.meta.resolve('#controller/provisioning/thread/worker.ts')),
+);
+await thread.warm;
+const { milliseconds: cold } = await solve(readProblem(warmUpFile));
+const readMiB = process.memoryUsage().rss / 2 ** 20;
+for (let solves = 1; solves < before; solves++) await solve(readProblem(warmUpFile));
+
+const began = performance.now();
+const { plan, milliseconds } = await solve(input);
+const tripSeconds = (performance.now() - began) / 1000;
 const peakMiB = process.resourceUsage().maxRSS / 1024;
-const laterSeconds = median(Array.from({ length: 3 }, () => timed(input).seconds));
+const later = [await solve(input), await solve(input), await solve(input)];
 
 const solved: Solved = {
-  coldSeconds,
-  seconds,
-  laterSeconds,
+  coldSeconds: cold / 1000,
+  seconds: milliseconds / 1000,
+  tripSeconds,
+  laterSeconds: median(later.map((one) => one.milliseconds)) / 1000,
   claims: plan.claims.length,
   onNodes: plan.nominations.size,
   failed: input.pods.length - placed(plan),
@@ -53,11 +69,10 @@ const solved: Solved = {
   ...(judge && { waiting: unbound(input, plan).length }),
 };
 console.log(JSON.stringify(solved));
+await thread.end(new Error('all is said'));
 
-function timed(problem: Problem): { seconds: number; plan: Plan } {
-  const began = performance.now();
-  const plan = solve(problem);
-  return { seconds: (performance.now() - began) / 1000, plan };
+function solve(problem: Problem): Promise<InThread> {
+  return thread.solve(problem, slices, never);
 }
 
 /** Each Pod counts once, so that one that is planned twice is missed elsewhere. */

@@ -43,6 +43,7 @@ export function detailsOf(row: Row) {
         cold: rounded(ours.coldSeconds * 1000),
         warm: rounded(ours.seconds * 1000),
         later: rounded(ours.laterSeconds * 1000),
+        trip: rounded(ours.tripSeconds * 1000),
       },
       microsecondsPerPod: rounded((ours.seconds * 1e6) / asked.Pods),
       machines: ours.claims,
