@@ -32,6 +32,17 @@ test('a guest pays for the limit, else the request, else the least, rounded up',
   ]);
 });
 
+test('a Pod may let its guests sleep, and say when it is asked something', () => {
+  const pod = podWith([{ name: 'a' }], {
+    'cloud.unikraft.v1.instances/scale_to_zero.policy': 'on',
+    'sandbox.karpenter.unikraft.com/request-after': '5s',
+  });
+  expect(guestsOf(pod, 'web-1')).toMatchObject([
+    { scale_to_zero: { policy: 'on', cooldown_time_ms: 1000 }, sandbox_request_after_ms: 5000 },
+  ]);
+  expect(guestsOf(podWith([{ name: 'a' }]), 'web-1')[0]).not.toHaveProperty('scale_to_zero');
+});
+
 test('guests are found again by name, and by tags', () => {
   const pod = podWith([{ name: 'a', image: 'nginx' }]);
   const [guest] = guestsOf(pod, 'web-1');

@@ -18,6 +18,15 @@ export const endings = {
   'sandbox.karpenter.unikraft.com/fails-after': 'Failed',
 } as const;
 
+/** The sandbox's own: so long after its start a request comes for the Pod, which wakes it if it sleeps. */
+const requestAfter = 'sandbox.karpenter.unikraft.com/request-after';
+
+/** Read as the vendor's. On by default only for guests behind a Service, which are not modelled. */
+const scaleToZero = {
+  policy: 'cloud.unikraft.v1.instances/scale_to_zero.policy',
+  cooldown: 'cloud.unikraft.v1.instances/scale_to_zero.cooldown_time_ms',
+} as const;
+
 const mebibyte = 1n << 20n;
 
 /** One guest for each container, named so that a Kraftlet that starts anew finds them again. */
@@ -35,7 +44,18 @@ export function guestsOf(pod: Live<Pod>, node: string): GuestSpec[] {
       podTag(pod.metadata.namespace ?? '', pod.metadata.name),
       tag('k8s.io:container', container.name),
     ],
+    ...scalingOf(pod),
   }));
+}
+
+function scalingOf({ metadata }: Live<Pod>): Partial<GuestSpec> {
+  const { annotations = {} } = metadata;
+  const { [scaleToZero.policy]: policy, [requestAfter]: request } = annotations;
+  const cooldown = Number(annotations[scaleToZero.cooldown] ?? 1000);
+  return {
+    ...(policy !== undefined && { scale_to_zero: { policy, cooldown_time_ms: cooldown } }),
+    ...(request !== undefined && { sandbox_request_after_ms: parseDuration(request) }),
+  };
 }
 
 /** The tag by which all guests of a Pod of this name are found. */

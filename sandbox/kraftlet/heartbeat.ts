@@ -9,6 +9,7 @@ import type { Clock } from '#schemas/time/clock.ts';
 import { type KraftletNode, kraftletNodes, nodeOf, type PlatformFacts, statusOf } from './node.ts';
 import type { PlatformClient } from './platform-client.ts';
 import type { KraftletSettings } from './settings.ts';
+import type { WantedMemory } from './wanted-memory.ts';
 
 /** A Node that is there, and what its platform had when it joined. */
 export interface Joined {
@@ -26,6 +27,7 @@ export class Heartbeat {
   readonly #settings: KraftletSettings;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #wanted: WantedMemory;
 
   constructor(options: {
     client: KubeClient;
@@ -33,12 +35,14 @@ export class Heartbeat {
     settings: KraftletSettings;
     clock: Clock;
     log: Logger;
+    wanted: WantedMemory;
   }) {
     this.#client = options.client;
     this.#platform = options.platform;
     this.#settings = options.settings;
     this.#clock = options.clock;
     this.#log = options.log;
+    this.#wanted = options.wanted;
   }
 
   /** The Node, made if there is none. Throws while the platform shows no quotas: there is nothing to advertise. */
@@ -76,7 +80,8 @@ export class Heartbeat {
     const { nodeName } = this.#settings;
     const node = await this.#client.get(kraftletNodes, { name: nodeName });
     const before = node.status.conditions ?? [];
-    const status = statusOf(this.#settings, facts, this.#clock.stamp(), before);
+    const seen = this.#wanted.in(facts);
+    const status = statusOf(this.#settings, seen, this.#clock.stamp(), before);
     const patch = { type: 'strategic', body: { status } } as const;
     await this.#client.patch(kraftletNodes, { name: nodeName }, patch, { subresource: 'status' });
   }

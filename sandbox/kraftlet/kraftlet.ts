@@ -11,9 +11,9 @@ import type { PlatformFacts } from './node.ts';
 import { PlatformClient } from './platform-client.ts';
 import { Pods } from './pods.ts';
 import type { KraftletSettings } from './settings.ts';
+import { WantedMemory } from './wanted-memory.ts';
 
 const leaseInterval = seconds(10);
-const statusInterval = seconds(10);
 const joinInterval = seconds(1);
 
 /**
@@ -47,6 +47,7 @@ export class Kraftlet implements Runnable {
       settings: this.#settings,
       clock: this.#clock,
       log: this.#log,
+      wanted: new WantedMemory(),
     };
     try {
       const heartbeat = new Heartbeat(parts);
@@ -99,7 +100,7 @@ export class Kraftlet implements Runnable {
       last = facts.quotas;
       await heartbeat.report(facts);
     };
-    await this.#every(statusInterval, report, signal);
+    await this.#every(this.#settings.nodeStatusInterval, report, signal);
   }
 
   /** Does it now and then again and again; a failure is logged and waits for the next time. */

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { nodeOf, type PlatformFacts, statusOf } from './node.ts';
 import { readSettings } from './settings.ts';
+import { WantedMemory } from './wanted-memory.ts';
 
 const settings = readSettings({
   KRAFTLET_NODE_NAME: 'web-1',
@@ -58,6 +59,21 @@ test('conditions follow the platform', () => {
     MemoryPressure: 'True',
     PIDPressure: 'True',
   });
+});
+
+test('memory is short while what was refused would be refused again, and only then', () => {
+  const wanted = new WantedMemory();
+  const at = (usedMiB: number): string | undefined =>
+    conditionsOf(
+      wanted.in({ ...well, quotas: { hard, used: { ...used, live_memory_mb: usedMiB } } }),
+    )['MemoryPressure'];
+  expect(at(6000)).toBe('False');
+  wanted.refused(4096);
+  wanted.refused(1024);
+  expect([at(6000), at(4097)]).toEqual(['True', 'True']);
+  expect([at(4096), at(6000)]).toEqual(['False', 'False']);
+  wanted.refused(8193); // larger than the quota: no machine of this size has room for it
+  expect([at(0), at(6000)]).toEqual(['False', 'False']);
 });
 
 test('a transition time moves only with its status, a heartbeat always', () => {

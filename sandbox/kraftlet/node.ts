@@ -18,6 +18,8 @@ export interface PlatformFacts {
   readonly healthy: boolean;
   /** As last seen. */
   readonly quotas: PlatformQuotas;
+  /** Live memory in MiB that a Pod was refused for the want of, until there is as much. */
+  readonly wantedMiB?: number | undefined;
 }
 
 export interface NodeCondition extends Condition {
@@ -77,7 +79,7 @@ export function statusOf(
   before: readonly Condition[],
 ): NodeStatus {
   const { nodeName, internalIP, architecture } = settings;
-  const capacity = capacityOf(facts.quotas);
+  const capacity = capacityOf(facts.quotas, settings.advertisedPercent);
   return {
     capacity,
     allocatable: capacity,
@@ -94,13 +96,28 @@ export function statusOf(
   };
 }
 
-/** The quotas are the capacity, whatever the machine has; `_mb` is MiB. */
-function capacityOf({ hard }: PlatformQuotas): ResourceList {
+/**
+ * The quotas are the capacity, whatever the machine has; `_mb` is MiB.
+ *
+ * @param percent  of the memory; 100 as far as anybody knows of the real one
+ */
+function capacityOf({ hard }: PlatformQuotas, percent: number): ResourceList {
   return {
     cpu: String(hard.live_vcpus),
-    memory: `${hard.live_memory_mb}Mi`,
+    memory: `${Math.floor((hard.live_memory_mb * percent) / 100)}Mi`,
     pods: String(hard.instances),
   };
+}
+
+/**
+ * Whether live memory is used up: to the last MiB, or so far that a Pod was refused and still would be. A Pod that is
+ * larger than the quota says nothing of what is used.
+ *
+ * Assumed; the vendor's page says that the next look after a refusal sets MemoryPressure, and not what takes it away.
+ */
+export function isMemoryShort({ quotas: { hard, used }, wantedMiB = 0 }: PlatformFacts): boolean {
+  const left = hard.live_memory_mb - used.live_memory_mb;
+  return left <= 0 || (wantedMiB <= hard.live_memory_mb && wantedMiB > left);
 }
 
 function conditionsOf(facts: PlatformFacts, settings: KraftletSettings): Condition[] {
@@ -110,10 +127,8 @@ function conditionsOf(facts: PlatformFacts, settings: KraftletSettings): Conditi
     status: holds ? 'True' : 'False',
     reason: holds ? yes : no,
   });
-  const full = (
-    type: string,
-    what: 'live_memory_mb' | 'total_volume_mb' | 'instances',
-  ): Condition => judged(type, used[what] >= hard[what], 'QuotaUsedUp', 'QuotaLeft');
+  const full = (type: string, what: 'total_volume_mb' | 'instances'): Condition =>
+    judged(type, used[what] >= hard[what], 'QuotaUsedUp', 'QuotaLeft');
   const health = judged(
     'UnikraftPlatformHealthy',
     facts.reachable && facts.healthy,
@@ -122,7 +137,7 @@ function conditionsOf(facts: PlatformFacts, settings: KraftletSettings): Conditi
   );
   return [
     judged('Ready', facts.reachable, 'KraftletReady', 'PlatformUnreachable'),
-    full('MemoryPressure', 'live_memory_mb'),
+    judged('MemoryPressure', isMemoryShort(facts), 'QuotaUsedUp', 'QuotaLeft'),
     hard.total_volume_mb === 0
       ? { type: 'DiskPressure', status: 'False', reason: 'NoVolumes' }
       : full('DiskPressure', 'total_volume_mb'),

@@ -25,6 +25,9 @@ export interface PlatformGuest {
   readonly uuid: string;
   readonly name: string;
   readonly tags: readonly string[];
+  readonly state: 'running' | 'standby' | 'stopped';
+  /** `quota`: it was to go on and found no live memory. */
+  readonly stop_reason?: string;
 }
 
 export interface GuestSpec {
@@ -33,6 +36,9 @@ export interface GuestSpec {
   readonly vcpus: number;
   readonly memory_mb: number;
   readonly tags: readonly string[];
+  readonly scale_to_zero?: { readonly policy: string; readonly cooldown_time_ms: number };
+  /** The sandbox's own: when a request comes for it. */
+  readonly sandbox_request_after_ms?: number;
 }
 
 /** The platform answered, with a no. */

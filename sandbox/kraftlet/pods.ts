@@ -9,8 +9,14 @@ import { type Key, pods } from '#schemas/kubernetes/resource.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { endedStatus, endOf, guestsOf, podTag, runningStatus } from './guest.ts';
-import { type PlatformClient, type PlatformGuest, QuotaExceeded } from './platform-client.ts';
+import {
+  type GuestSpec,
+  type PlatformClient,
+  type PlatformGuest,
+  QuotaExceeded,
+} from './platform-client.ts';
 import type { KraftletSettings } from './settings.ts';
+import type { WantedMemory } from './wanted-memory.ts';
 
 /**
  * Runs the Pods that are bound to the Node as guests on the machine, as far as phases go. What exists is read from
@@ -23,6 +29,7 @@ export class Pods implements Reconciler {
   readonly #settings: KraftletSettings;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #wanted: WantedMemory;
 
   constructor(options: {
     client: KubeClient;
@@ -31,6 +38,7 @@ export class Pods implements Reconciler {
     settings: KraftletSettings;
     clock: Clock;
     log: Logger;
+    wanted: WantedMemory;
   }) {
     this.#client = options.client;
     this.#platform = options.platform;
@@ -38,6 +46,7 @@ export class Pods implements Reconciler {
     this.#settings = options.settings;
     this.#clock = options.clock;
     this.#log = options.log;
+    this.#wanted = options.wanted;
   }
 
   async reconcile(key: string): Promise<Result> {
@@ -97,15 +106,8 @@ export class Pods implements Reconciler {
     const wanted = guestsOf(pod, this.#settings.nodeName);
     // guests of an earlier Pod of this name
     await this.#remove(guests.filter(({ name }) => wanted.every((guest) => guest.name !== name)));
-    try {
-      for (const guest of wanted) {
-        if (guests.some(({ name }) => name === guest.name)) continue;
-        // oxlint-disable-next-line no-await-in-loop -- the second container must not start when the first finds no room
-        await this.#platform.start(guest);
-      }
-    } catch (error) {
-      if (error instanceof QuotaExceeded) return this.#refuse(pod);
-      throw error;
+    if (guests.some(wasCutOff) || !(await this.#startMissing(wanted, guests))) {
+      return this.#refuse(pod, wanted);
     }
     const running = isReady(pod)
       ? pod
@@ -113,8 +115,30 @@ export class Pods implements Reconciler {
     return this.#untilEnd(running);
   }
 
-  /** No room on the machine: the Pod fails, and one that a controller will replace is deleted. */
-  async #refuse(pod: Live<Pod>): Promise<Result> {
+  /** @returns whether the live quotas had room for all */
+  async #startMissing(
+    wanted: readonly GuestSpec[],
+    guests: readonly PlatformGuest[],
+  ): Promise<boolean> {
+    try {
+      for (const guest of wanted) {
+        if (guests.some(({ name }) => name === guest.name)) continue;
+        // oxlint-disable-next-line no-await-in-loop -- the second container must not start when the first finds no room
+        await this.#platform.start(guest);
+      }
+      return true;
+    } catch (error) {
+      if (error instanceof QuotaExceeded) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * No room on the machine, when it starts or when it is to go on from standby: the Pod fails, and one that a controller
+   * will replace is deleted.
+   */
+  async #refuse(pod: Live<Pod>, wanted: readonly GuestSpec[]): Promise<Result> {
+    this.#wanted.refused(wanted.reduce((sum, { memory_mb }) => sum + memory_mb, 0));
     const reason = 'QuotaExceeded';
     const message = 'The live quotas of the platform leave no room for this Pod.';
     await this.#setStatus(
@@ -144,6 +168,10 @@ export class Pods implements Reconciler {
     return this.#client.patch(pods, keyIn(pod), patch, { subresource: 'status' });
   }
 }
+
+/** It was to go on and found no live memory. */
+const wasCutOff = ({ state, stop_reason: why }: PlatformGuest): boolean =>
+  state === 'stopped' && why === 'quota';
 
 const isFinished = ({ status }: Pod): boolean =>
   status?.phase === 'Succeeded' || status?.phase === 'Failed';

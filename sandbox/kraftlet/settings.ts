@@ -27,6 +27,10 @@ export interface KraftletSettings {
   /** How often Pods are looked at without an event. */
   readonly podStatusInterval: Duration;
   readonly podWorkers: number;
+  /** The sandbox's own: how much of the memory quota the Node advertises, in percent. */
+  readonly advertisedPercent: number;
+  /** The sandbox's own: how often the platform is looked at for what the Node says. */
+  readonly nodeStatusInterval: Duration;
   /** The sandbox's own: where names of machines resolve, `host:port`. */
   readonly dnsServer: string | undefined;
 }
@@ -52,6 +56,8 @@ export function readSettings(env: Env): KraftletSettings {
     podFinalizer: given(env, 'KRAFTLET_POD_FINALIZER') ?? finalizers.kraftletPod,
     podStatusInterval: durationOf(env, 'KRAFTLET_POD_STATUS_UPDATE_INTERVAL', seconds(15)),
     podWorkers: Number(given(env, 'KRAFTLET_POD_SYNC_WORKERS') ?? 1),
+    advertisedPercent: Number(given(env, 'SANDBOX_ADVERTISED_PERCENT') ?? 100),
+    nodeStatusInterval: durationOf(env, 'SANDBOX_NODE_STATUS_INTERVAL', seconds(10)),
     dnsServer: given(env, 'SANDBOX_DNS'),
   };
 }

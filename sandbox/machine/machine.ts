@@ -62,7 +62,11 @@ export class Machine {
 
   #listen({ users, certificate, privateKey, port, fqdn }: MachineSettings): void {
     const upSince = this.#clock.now();
-    const platform = new Platform(this.#allowed(users), () => this.#checks(upSince));
+    const platform = new Platform(
+      this.#allowed(users),
+      () => this.#checks(upSince),
+      () => this.#clock.now(),
+    );
     const server = createServer({ cert: certificate, key: privateKey }, (request, response) => {
       void answer(request, platform).then(({ status, body }) => {
         response.writeHead(status, { 'content-type': 'application/json' });

@@ -7,7 +7,9 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 
-import { type Guest, Guests } from './guests.ts';
+import type { Instant } from '#schemas/time/clock.ts';
+
+import { type Guest, Guests, type GuestWish } from './guests.ts';
 import type { CheckStatus } from './health.ts';
 import type { PlatformUser } from './user-data.ts';
 
@@ -36,8 +38,12 @@ export class Platform {
   readonly #users: readonly { user: PlatformUser; guests: Guests }[];
   readonly #checks: () => Record<string, CheckStatus>;
 
-  constructor(users: readonly PlatformUser[], checks: () => Record<string, CheckStatus>) {
-    this.#users = users.map((user) => ({ user, guests: new Guests(user.quotas) }));
+  constructor(
+    users: readonly PlatformUser[],
+    checks: () => Record<string, CheckStatus>,
+    now: () => Instant,
+  ) {
+    this.#users = users.map((user) => ({ user, guests: new Guests(user.quotas, now) }));
     this.#checks = checks;
   }
 
@@ -132,11 +138,30 @@ function refused(error: number, message: string): ApiAnswer {
 }
 
 /** @returns undefined for what is not an instance */
-function readGuest(body: string): Omit<Guest, 'uuid'> | undefined {
-  const { name, image, vcpus = 1, memory_mb: memoryMiB = 128, tags = [] } = jsonObject(body);
+function readGuest(body: string): GuestWish | undefined {
+  const given = jsonObject(body);
+  const { name, image, vcpus = 1, memory_mb: memoryMiB = 128, tags = [] } = given;
   if (typeof name !== 'string' || typeof image !== 'string') return undefined;
   if (!isSize(vcpus, 1) || !isSize(memoryMiB, 16) || !Array.isArray(tags)) return undefined;
-  return { name, image, vcpus, memoryMiB, tags: tags.map(String) };
+  const { scale_to_zero: scaling, sandbox_request_after_ms: requestAfter } = given;
+  return {
+    name,
+    image,
+    vcpus,
+    memoryMiB,
+    tags: tags.map(String),
+    idleAfter: idleAfterIn(scaling),
+    ...(isSize(requestAfter, 0) && { requestAfter }),
+  };
+}
+
+/** A second is the platform's default. */
+function idleAfterIn(scaling: unknown): number | undefined {
+  const { policy = 'off', cooldown_time_ms: cooldown = 1000 } = Object(scaling) as Record<
+    string,
+    unknown
+  >;
+  return policy !== 'off' && isSize(cooldown, 0) ? cooldown : undefined;
 }
 
 function jsonObject(text: string): Record<string, unknown> {
@@ -150,13 +175,9 @@ function jsonObject(text: string): Record<string, unknown> {
 const isSize = (value: unknown, least: number): value is number =>
   Number.isInteger(value) && (value as number) >= least;
 
-const guestTree = ({ uuid, name, vcpus, memoryMiB, image, tags }: Guest): object => ({
+const guestTree = ({ memoryMiB, stopReason, ...guest }: Guest): object => ({
   status: 'success',
-  state: 'running',
-  uuid,
-  name,
-  image,
-  vcpus,
+  ...guest,
   memory_mb: memoryMiB,
-  tags,
+  ...(stopReason !== undefined && { stop_reason: stopReason }),
 });

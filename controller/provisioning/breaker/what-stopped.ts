@@ -17,8 +17,14 @@ import type { Live } from '#schemas/kubernetes/meta.ts';
 import { taints } from '#schemas/names.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 
-/** A Node that is on its way out carries it, which says nothing of why nobody came. */
-const leaving: string = taints.disrupted.key;
+/**
+ * Taints that follow from something else: a Node that is on its way out, as nobody came; memory that is short, as
+ * Kraftlet has refused a Pod.
+ */
+const following: ReadonlySet<string> = new Set([
+  taints.disrupted.key,
+  'node.kubernetes.io/memory-pressure',
+]);
 
 /**
  * @param others  Pods that are on the Node
@@ -41,7 +47,7 @@ export function schedulersWords({ status }: Pod): string | undefined {
 }
 
 function taint({ spec }: Pod, node: Node): string | undefined {
-  const lasting = (node.spec?.taints ?? []).filter(({ key }) => key !== leaving);
+  const lasting = (node.spec?.taints ?? []).filter(({ key }) => !following.has(key));
   const found = untolerated(lasting, spec?.tolerations);
   return found && `has taint ${taintText(found)}, which they do not tolerate`;
 }

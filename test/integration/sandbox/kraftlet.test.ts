@@ -154,6 +154,18 @@ async function expectPhase(name: string, phase: string): Promise<Live<Pod>> {
   }, within);
 }
 
+/** The Node says so, and Kubernetes has its taint accordingly. */
+async function pressure(status: 'True' | 'False') {
+  return vi.waitFor(async () => {
+    const node = await plane.admin.get(nodes, { name: release });
+    const said = node.status?.conditions?.find(({ type }) => type === 'MemoryPressure');
+    const keys = (node.spec?.taints ?? []).map(({ key }) => key);
+    expect(said?.status).toBe(status);
+    expect(keys.includes('node.kubernetes.io/memory-pressure')).toBe(status === 'True');
+    return said;
+  }, within);
+}
+
 async function remove(name: string): Promise<void> {
   await plane.admin.delete(pods, { namespace: 'default', name });
   await vi.waitFor(async () => {
@@ -215,6 +227,26 @@ test('a Pod whose limits go over the live quota fails with the reason', async ()
   expect(pod.status?.reason).toBe('QuotaExceeded');
   expect(await platform.guests()).toEqual([]);
   await remove('huge');
+});
+
+test('a Pod that sleeps leaves its memory to others, and fails when it is to go on without', async () => {
+  const policy = 'cloud.unikraft.v1.instances/scale_to_zero.policy';
+  const sleeps = { [policy]: 'on', 'sandbox.karpenter.unikraft.com/request-after': '4s' };
+  await create('sleeper', { memory: '3Gi', annotations: sleeps });
+  await expectPhase('sleeper', 'Running');
+  await vi.waitFor(async () => {
+    const [guest] = await platform.guests();
+    expect(guest?.state).toBe('standby');
+  }, within);
+  await create('awake', { memory: '3Gi' });
+  await expectPhase('awake', 'Running');
+
+  const pod = await expectPhase('sleeper', 'Failed');
+  expect(pod.status?.reason).toBe('QuotaExceeded');
+  expect(await pressure('True')).toMatchObject({ reason: 'QuotaUsedUp' });
+  await remove('sleeper');
+  await remove('awake');
+  await pressure('False');
 });
 
 test('a Node that was deleted comes back only when Kraftlet starts anew', async () => {
