@@ -1,5 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { capacityOf } from '#schemas/instances/capacity.ts';
 import type { PlatformQuotas } from '#schemas/instances/instance-type.ts';
+import type { Node } from '#schemas/kubernetes/core.ts';
+import type { ResourceList } from '#schemas/kubernetes/meta.ts';
 import { unikraftNodeClasses, type UnikraftNodeClassStatus } from '#schemas/nodeclass/types.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 
@@ -9,11 +13,16 @@ import type { ClaimInHand } from './claim-in-hand.ts';
 
 type Correction = NonNullable<UnikraftNodeClassStatus['capacityCorrections']>[number];
 
+const bytesPerMiB = 1_048_576n;
+
+/** What a size turned out to give, in the units of its prediction. */
+type Found = Pick<PlatformQuotas, 'vcpus' | 'memoryMiB' | 'instances'>;
+
 /**
- * Compares what a platform allows with what was predicted for its size. A Node advertises the platform's quotas, so
- * a wrong prediction would plan Pods for room that is not there, and launch again and again. The difference is told
- * and kept in the node class's status, which corrects the prediction for that revision and size from then on. The
- * pool's limits count what is there, also where that is more than was thought.
+ * Compares what a platform allows, and then what its Node advertises, with what was predicted for its size. The two
+ * should be the same; a wrong prediction would plan Pods for room that is not there, and launch again and again. The
+ * difference is told and kept in the node class's status, which corrects the prediction for that revision and size
+ * from then on. The pool's limits count what is there, also where that is more than was thought.
  */
 export class CapacityCheck {
   readonly #context: Context;
@@ -27,23 +36,41 @@ export class CapacityCheck {
   async run(hand: ClaimInHand, quotas: PlatformQuotas): Promise<void> {
     if (!hand.revision) return;
     const actual = capacityOf(quotas, hand.revision.nodeClass.spec.platform);
+    await this.#compare(hand, actual, quotas, 'The platform allows');
+  }
+
+  /** What kube-scheduler will count with. A Node that does not show all of it yet is no lesson. */
+  async advertised(hand: ClaimInHand, { status }: Node): Promise<void> {
+    const found = foundIn(status?.allocatable ?? {});
+    if (!hand.revision || !found) return;
+    const { cpu = '', memory = '', pods = '' } = status?.allocatable ?? {};
+    await this.#compare(
+      hand,
+      { ...hand.status.capacity, cpu, memory, pods },
+      found,
+      'The Node offers',
+    );
+  }
+
+  async #compare(
+    hand: ClaimInHand,
+    actual: ResourceList,
+    { vcpus, memoryMiB, instances }: Found,
+    who: string,
+  ): Promise<void> {
     const predicted = hand.status.capacity ?? {};
     const differing = Object.keys(actual).filter((name) => !same(actual[name], predicted[name]));
     if (differing.length === 0) return;
     const what = differing.map((name) => `${name} ${actual[name]} instead of ${predicted[name]}`);
     await this.#reservations.hold(hand.claim, actual);
-    await this.#learn(hand, {
-      revision: hand.revision.name,
-      instanceType: hand.intent?.instanceType ?? '',
-      vcpus: quotas.vcpus,
-      memoryMiB: quotas.memoryMiB,
-      instances: quotas.instances,
-    });
+    const revision = hand.revision?.name ?? '';
+    const instanceType = hand.intent?.instanceType ?? '';
+    await this.#learn(hand, { revision, instanceType, vcpus, memoryMiB, instances });
     this.#context.recorder.record({
       object: hand.claim,
       type: 'Warning',
       reason: 'QuotasDiffer',
-      message: `The platform allows ${what.join(', ')}; the prediction is corrected (KPU326)`,
+      message: `${who} ${what.join(', ')}; the prediction is corrected (KPU326)`,
     });
     // Last: once the claim says so nothing differs any more, and a failure above would never be made good.
     hand.status.capacity = actual;
@@ -55,7 +82,9 @@ export class CapacityCheck {
     const nodeClass = this.#context.caches.nodeClasses.get(identity.nodeClass);
     if (!nodeClass) return;
     const { name, resourceVersion } = nodeClass.metadata;
-    const others = (nodeClass.status?.capacityCorrections ?? []).filter(
+    const known = nodeClass.status?.capacityCorrections ?? [];
+    if (known.some((one) => isDeepStrictEqual(one, learned))) return; // by another machine of the same burst
+    const others = known.filter(
       ({ revision, instanceType }) =>
         revision !== learned.revision || instanceType !== learned.instanceType,
     );
@@ -71,4 +100,14 @@ export class CapacityCheck {
 
 function same(a: string | undefined, b: string | undefined): boolean {
   return Quantity.parse(a ?? '0').compareTo(Quantity.parse(b ?? '0')) === 0;
+}
+
+/** Undefined while anything of it is missing; what is no whole unit is rounded down, so that it really is there. */
+function foundIn({ cpu = '0', memory = '0', pods = '0' }: ResourceList): Found | undefined {
+  const found = {
+    vcpus: Number(Quantity.parse(cpu).toMilli() / 1000n),
+    memoryMiB: Number(Quantity.parse(memory).toInteger() / bytesPerMiB),
+    instances: Number(Quantity.parse(pods).toInteger()),
+  };
+  return Object.values(found).every((amount) => amount > 0) ? found : undefined;
 }

@@ -64,7 +64,7 @@ export function launchChain(parts: Parts): readonly Step[] {
     new Kraftlet(caches, new KraftletRelease(client, parts.releases, machines)),
     ...upkeepChain(parts),
     new Registration(client, caches, parts.nodes, nominations, clock),
-    new Initialization(client, parts.nodes),
+    new Initialization(client, parts.nodes, parts.capacity),
   ];
 }
 

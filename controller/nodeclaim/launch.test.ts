@@ -165,6 +165,31 @@ test('what was learned from one machine is what is expected of the next', async 
   ]);
 });
 
+test('a Node that offers less than its platform allows is believed too', async () => {
+  world.kraftlets.offers = { memory: '3600Mi' };
+  await world.claim();
+  await world.initialized();
+  expect(world.find()?.status).toMatchObject({
+    capacity: { memory: '3600Mi' },
+    allocatable: { memory: '3600Mi' },
+  });
+  const learned = world.client.peek(unikraftNodeClasses, { name: 'default' })?.status;
+  expect(learned?.capacityCorrections).toMatchObject([
+    { revision: revisionName, instanceType: 'm8i.large', memoryMiB: 3600 },
+  ]);
+  expect(world.notes.filter(({ reason }) => reason === 'QuotasDiffer')).toMatchObject([
+    { message: expect.stringMatching(/^The Node offers memory 3600Mi instead of /) },
+  ]);
+});
+
+test('a Node that does not show all of what it has yet teaches nothing', async () => {
+  world.kraftlets.offers = { memory: '0' };
+  await world.claim();
+  await world.initialized();
+  const learned = world.client.peek(unikraftNodeClasses, { name: 'default' })?.status;
+  expect(learned?.capacityCorrections ?? []).toEqual([]);
+});
+
 test('a machine that is larger than was thought counts in the limits as large as it is', async () => {
   world.client.seed(nodePools, nodePool({ limits: { cpu: '8' } }));
   world.platform.allows = { vcpus: 7 };

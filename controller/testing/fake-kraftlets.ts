@@ -2,7 +2,7 @@ import { isTrue } from '#kube/conditions.ts';
 import type { ReleaseRequest } from '#machine/kraftlet/release.ts';
 import { capacityOf } from '#schemas/instances/capacity.ts';
 import type { Node, Pod, StatefulSet } from '#schemas/kubernetes/core.ts';
-import type { Live } from '#schemas/kubernetes/meta.ts';
+import type { Live, ResourceList } from '#schemas/kubernetes/meta.ts';
 import { nodes, pods, statefulSets } from '#schemas/kubernetes/resource.ts';
 import { finalizers, labels, taints } from '#schemas/names.ts';
 
@@ -22,6 +22,8 @@ export class FakeKraftlets {
   readonly #started = new Set<string>();
   /** Nodes stay NotReady. */
   isNotReady = false;
+  /** What Nodes say beside the quotas of their platform, or instead of them. */
+  offers: ResourceList = {};
   /** Kraftlet Pods find no room. */
   isPending = false;
 
@@ -100,7 +102,7 @@ export class FakeKraftlets {
   async #makeNode({ identity, endpoint, nodeLabels, nodeTaint, providerID }: ReleaseRequest) {
     const quotas = await this.#platform.quotas(endpoint).catch(() => undefined);
     if (!quotas) return this.#started.clear(); // it ends, and is started again
-    const capacity = capacityOf(quotas, undefined);
+    const capacity = { ...capacityOf(quotas, undefined), ...this.offers };
     this.#client.seed(nodes, {
       metadata: { name: identity.name, labels: { ...nodeLabels, [labels.virtualKubelet]: 'true' } },
       spec: { providerID, taints: [nodeTaint] },

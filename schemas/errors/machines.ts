@@ -93,7 +93,7 @@ export const machines = {
     fix: 'Check that the image reads its user from the user data; docs/concepts/user-data.md tells the format.',
   },
   KPU326: {
-    title: 'The platform offers something else than was planned',
+    title: 'The platform or its Node offers something else than was planned',
     happens:
       'The difference is kept in the status of the node class and corrects every later plan for this revision and size.',
     fix: 'Set platform.overhead and platform.capacity to what the image grants, and give the Kraftlet user quotas: a user with root permission has none.',

@@ -5,12 +5,14 @@ import { nodes } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
 
 import type { Freshest } from '../../freshest.ts';
+import type { CapacityCheck } from '../capacity-check.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
 import { lackOf } from './node-lack.ts';
 
 /**
- * A Node counts as capacity from here on: it is Ready, open, and advertises everything that was asked of it.
+ * A Node counts as capacity from here on: it is Ready, open, and advertises everything that was asked of it. What it
+ * advertises is what the next one of its size is expected to.
  *
  * Source: Karpenter v1.15, pkg/controllers/nodeclaim/lifecycle/initialization.go.
  */
@@ -18,10 +20,12 @@ export class Initialization implements Step {
   readonly condition = 'Initialized';
   readonly #client: KubeClient;
   readonly #nodes: Freshest<Node>;
+  readonly #capacity: CapacityCheck;
 
-  constructor(client: KubeClient, freshNodes: Freshest<Node>) {
+  constructor(client: KubeClient, freshNodes: Freshest<Node>, capacity: CapacityCheck) {
     this.#client = client;
     this.#nodes = freshNodes;
+    this.#capacity = capacity;
   }
 
   async run(hand: ClaimInHand): Promise<Outcome> {
@@ -29,6 +33,7 @@ export class Initialization implements Step {
     if (!node) return wait({ reason: 'NodeNotFound', message: 'The Node is not there (any more)' });
     const lacking = lackOf(hand, node);
     if (lacking) return lacking;
+    await this.#capacity.advertised(hand, node);
     await this.#label(node);
     hand.status.capacity = node.status?.capacity ?? {};
     hand.status.allocatable = node.status?.allocatable ?? {};
