@@ -34,13 +34,13 @@ export interface Solved {
   readonly waiting?: number;
 }
 
-/** Solves of another draw before the input comes, in objects of their own: a thread that has been at work. */
-const before = 10;
 const never = new AbortController().signal;
 const slices = new Slices();
 
 const [warmUpFile = '', inputFile = '', judge] = process.argv.slice(2);
 const input = readProblem(inputFile);
+/** Solves of another draw before the input comes, in objects of their own: a thread that has been at work. */
+const before = input.pods.length > 4000 ? 3 : 10;
 const thread = new Thread(
   new URL(import.meta.resolve('#controller/provisioning/thread/worker.ts')),
 );
