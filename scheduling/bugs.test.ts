@@ -1,7 +1,4 @@
-/**
- * What went wrong elsewhere, each as its whole kind. Numbers are rows of the project's list of bug classes of other
- * autoscalers.
- */
+/** What went wrong elsewhere, each as its whole kind. Numbers are those of docs/reference/karpenter-behaviour.md. */
 import { describe, expect, test, vi } from 'vitest';
 
 import type { Pod } from '#schemas/kubernetes/core.ts';
@@ -38,7 +35,7 @@ const boundTo = (plan: Plan, all: readonly Pod[]) =>
     })),
   );
 
-describe('1, 2, 3: nothing is launched twice for one Pod', () => {
+describe('B1 B2 B3: nothing is launched twice for one Pod', () => {
   test('Pods that a claim was made for fit it in the next pass, DaemonSets and all', () => {
     const all = pods(7, { cpu: '900m' });
     const daemonSets = [daemonSet({ cpu: '300m' }), daemonSet({ cpu: '100m' })];
@@ -101,13 +98,13 @@ describe('1, 2, 3: nothing is launched twice for one Pod', () => {
   });
 });
 
-test('4: startup taints are no matter of the plan', () => {
+test('B4: startup taints are no matter of the plan', () => {
   const web = pool('web', { sizes: zoned });
   web.pool.spec.template.spec.startupTaints = [{ key: 'starting', effect: 'NoSchedule' }];
   expect(groups(planned({ pods: pods(1), pools: [web] }))).toEqual([['p0']]);
 });
 
-test('5: a claim that is not launched yet stops nothing and is filled', () => {
+test('B5: a claim that is not launched yet stops nothing and is filled', () => {
   const coming: NodeInSight = {
     ...onTheWay(planned({ pods: pods(1, { cpu: '8' }) }))[0]!,
     requested: {},
@@ -117,7 +114,7 @@ test('5: a claim that is not launched yet stops nothing and is filled', () => {
   expect(groups(plan)).toEqual([['p8', 'p9']]);
 });
 
-describe('17: limits hold within a pass', () => {
+describe('B17: limits hold within a pass', () => {
   test('of nodes, however many claims it plans', () => {
     const limited = pool('web', { sizes: [size(2)], limits: { nodes: '7' } });
     const plan = planned({ pods: pods(101, { cpu: '2' }), pools: [limited] });
@@ -138,7 +135,7 @@ describe('17: limits hold within a pass', () => {
   });
 });
 
-describe('19: size', () => {
+describe('B19: size', () => {
   /** How often a place is asked whether a Pod fits, which is most of the work. */
   const asked = (given: Problem): number => {
     const check = vi.spyOn(Place.prototype, 'check');
@@ -175,7 +172,7 @@ describe('19: size', () => {
   });
 });
 
-test('20: a Pod that is meant for others is told so in a word, by every pool', () => {
+test('B20: a Pod that is meant for others is told so in a word, by every pool', () => {
   const pools = [pool('a', { sizes: zoned }), pool('b', { sizes: zoned })];
   const plan = planned({ pods: [pod('theirs', {}, { tolerations: [] })], pools });
   expect(refusalsOf(plan, 'theirs').map(({ pool: name, reason }) => [name, reason])).toEqual([
@@ -184,7 +181,7 @@ test('20: a Pod that is meant for others is told so in a word, by every pool', (
   ]);
 });
 
-test('22: spread that the cluster gives by default is held, else kube-scheduler leaves Pods pending', () => {
+test('B22: spread that the cluster gives by default is held, else kube-scheduler leaves Pods pending', () => {
   const web = { app: 'web' };
   const defaultSpread = {
     constraints: [
@@ -195,7 +192,7 @@ test('22: spread that the cluster gives by default is held, else kube-scheduler 
   expect(groups(planned({ pods: labelled(2, web), defaultSpread }))).toHaveLength(2);
 });
 
-test('25: only what a size really offers is counted on', () => {
+test('B25: only what a size really offers is counted on', () => {
   const boasting = { ...size(2), capacity: { ...size(2).capacity, 'example.com/extra': '0' } };
   const plan = planned({
     pods: [pod('p', { 'example.com/extra': '1' })],

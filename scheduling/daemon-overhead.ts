@@ -1,5 +1,6 @@
 import type { DaemonSet, PodSpec, Taint } from '#schemas/kubernetes/core.ts';
 import type { ResourceList } from '#schemas/kubernetes/meta.ts';
+import { labels } from '#schemas/names.ts';
 import { fits } from '#schemas/quantity/resources.ts';
 
 import { alternativesOf } from './affinity.ts';
@@ -13,6 +14,16 @@ export interface DaemonPod {
   readonly spec: PodSpec;
   readonly requests: ResourceList;
 }
+
+/**
+ * Labels that each machine's Node has in the end. DaemonSets that select them come late, and come all the same.
+ *
+ * Source: Karpenter v1.15, pkg/controllers/provisioning/scheduling/scheduler.go.
+ */
+export const labelsInTheEnd = {
+  [labels.registered]: 'true',
+  [labels.initialized]: 'true',
+} as const;
 
 /**
  * What the Pods of DaemonSets will take of a node: those that tolerate its taints and accept its labels, as

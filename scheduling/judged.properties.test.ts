@@ -6,6 +6,7 @@ import type { Pod } from '#schemas/kubernetes/core.ts';
 import { solve } from './solve.ts';
 import { anyProblem } from './testing/arbitrary.ts';
 import { overlooked, unbound } from './testing/judge.ts';
+import { requiredIn } from './topology/terms.ts';
 
 /**
  * Always the same problems: of 20,000 others about one has Pods of two kinds that each spread over the other and wait for
@@ -28,6 +29,27 @@ describe('as kube-scheduler judges', () => {
     );
   });
 
+  test('every planned Pod can be bound beside others that only wish', () => {
+    fc.assert(
+      fc.property(anyProblem, (problem) => {
+        const pods = problem.pods.map((pod, index) => (index % 2 ? withWishesOnly(pod) : pod));
+        const mixed = { ...problem, pods };
+        expect(unbound(mixed, solve(mixed))).toEqual([]);
+      }),
+      { numRuns: 300, seed },
+    );
+  });
+
+  test('no Pod is refused for wishes, its own or those of others', () => {
+    fc.assert(
+      fc.property(anyProblem, (problem) => {
+        const wishful = { ...problem, pods: problem.pods.map(withWishesOnly) };
+        expect(overlooked(wishful, solve(wishful))).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test('no Pod without rules is refused that some node would take', () => {
     fc.assert(
       fc.property(anyProblem, (problem) => {
@@ -42,6 +64,27 @@ describe('as kube-scheduler judges', () => {
 function withoutRules(pod: Pod): Pod {
   const { affinity: _, topologySpreadConstraints: __, ...spec } = pod.spec!;
   return { ...pod, spec };
+}
+
+/** What it asks of other Pods is only wished for. */
+function withWishesOnly(pod: Pod): Pod {
+  const { affinity, topologySpreadConstraints: spreads = [] } = pod.spec!;
+  const plain = withoutRules(pod);
+  const wish = (kind: 'podAffinity' | 'podAntiAffinity') => ({
+    preferredDuringSchedulingIgnoredDuringExecution: requiredIn(affinity?.[kind]).map((term) => ({
+      weight: 1,
+      podAffinityTerm: term,
+    })),
+  });
+  const spec = {
+    ...plain.spec!,
+    affinity: { podAffinity: wish('podAffinity'), podAntiAffinity: wish('podAntiAffinity') },
+    topologySpreadConstraints: spreads.map((one) => ({
+      ...one,
+      whenUnsatisfiable: 'ScheduleAnyway',
+    })),
+  };
+  return { ...plain, spec };
 }
 
 test('every Pod of any problem is in exactly one place', () => {

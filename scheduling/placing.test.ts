@@ -1,12 +1,13 @@
-/** Where a single Pod can go. Numbers are those of Karpenter's own behaviours in the project's list of them. */
+/** Where a single Pod can go. Numbers are those of docs/reference/karpenter-behaviour.md. */
 import { describe, expect, test } from 'vitest';
 
 import type { NodeSelectorRequirement, Pod, PodSpec } from '#schemas/kubernetes/core.ts';
 import { labels } from '#schemas/names.ts';
 
 import type { PodVolumes, Problem } from './solver.ts';
-import { daemonSet, node, pod, pods, pool, size, toKraftlet } from './testing/build.ts';
+import { hostPort, mustBe, node, pod, pods, pool, size, toKraftlet } from './testing/build.ts';
 import {
+  cheapest,
   groups,
   nodeIn,
   nominated,
@@ -16,69 +17,6 @@ import {
   refused,
   zoned,
 } from './testing/plans.ts';
-
-const hostPort = (port: number, hostIP?: string, protocol = 'TCP'): Partial<PodSpec> => ({
-  containers: [
-    {
-      name: 'app',
-      ports: [{ containerPort: 80, hostPort: port, protocol, ...(hostIP ? { hostIP } : {}) }],
-    },
-  ],
-});
-const cheapest = (parts: Partial<Problem>): (string | undefined)[] =>
-  planned(parts).claims.map(({ instanceTypes }) => instanceTypes[0]?.name);
-
-describe('DaemonSets', () => {
-  test('13: leave room on each size, and take their host ports there', () => {
-    const agent = daemonSet({ cpu: '1' }, hostPort(9100));
-    const daemonSets = [
-      { ...agent, spec: { template: { spec: { ...agent.spec!.template.spec } } } },
-    ];
-    expect(refusalsOf(planned({ pods: [pod('p', {}, hostPort(9100))], daemonSets }), 'p')).toEqual([
-      expect.objectContaining({ reason: 'Resources', message: expect.stringContaining('9100') }),
-    ]);
-    expect(groups(planned({ pods: [pod('p', {}, hostPort(9101))], daemonSets }))).toEqual([['p']]);
-  });
-
-  test('13: that are only on some sizes make those larger', () => {
-    const daemonSets = [daemonSet({ cpu: '3' }, { nodeSelector: { [labels.instanceVcpus]: '4' } })];
-    expect(cheapest({ pods: pods(1, { cpu: '2' }), daemonSets })).toEqual(['m.2']);
-    expect(cheapest({ pods: pods(1, { cpu: '3' }), daemonSets })).toEqual(['m.8']);
-  });
-
-  test.each([
-    ['NotIn of a label that the node lacks', 'NotIn', ['x'], true],
-    ['In of a label that the node lacks', 'In', ['x'], false],
-    ['Exists of a label that the node lacks', 'Exists', [], false],
-    ['DoesNotExist of a label that the node lacks', 'DoesNotExist', [], true],
-  ] as const)('14: %s', (_, operator, values, isThere) => {
-    const expression = { key: 'disk', operator, values: [...values] };
-    const daemonSets = [daemonSet({ cpu: '1' }, mustBe(expression))];
-    expect(cheapest({ pods: pods(1, { cpu: '2' }), daemonSets })).toEqual([
-      isThere ? 'm.4' : 'm.2',
-    ]);
-  });
-
-  test('15: go to nodes that would rather not have them', () => {
-    const unwanted = [{ key: 'slow', effect: 'PreferNoSchedule' as const }];
-    const pools = [pool('web', { sizes: zoned, taints: unwanted })];
-    const daemonSets = [daemonSet({ cpu: '1' })];
-    expect(cheapest({ pods: pods(1, { cpu: '2' }), pools, daemonSets })).toEqual(['m.4']);
-  });
-
-  test('16: are counted once for a claim', () => {
-    const plan = planned({ pods: pods(3), daemonSets: [daemonSet({ cpu: '500m' })] });
-    expect(plan.claims.map(({ requests }) => requests)).toEqual([{ cpu: '3500m', pods: '4' }]);
-  });
-
-  test('that ask for what a node does not offer, or for more than it has, are never there', () => {
-    const daemonSets = [
-      daemonSet({ 'example.com/gpu': '1', cpu: '1' }),
-      daemonSet({ cpu: '3' }, { nodeSelector: { [labels.instanceVcpus]: '2' } }),
-    ];
-    expect(cheapest({ pods: pods(1, { cpu: '2' }), daemonSets })).toEqual(['m.2']);
-  });
-});
 
 describe('volumes', () => {
   const claimed: Partial<PodSpec> = {
@@ -92,7 +30,7 @@ describe('volumes', () => {
     volumes: new Map([['shop/p', { nodes: [], attached: {}, ...parts }]]),
   });
 
-  test('18: that nothing can be said about keep the Pod from every node', () => {
+  test('K18: that nothing can be said about keep the Pod from every node', () => {
     const plan = planned({
       ...facts({ trouble: 'its volume claim "data" is lost' }),
       nodes: [nodeIn('1a')],
@@ -100,22 +38,22 @@ describe('volumes', () => {
     expect(refusalsOf(plan, 'p')).toMatchObject([{ message: 'its volume claim "data" is lost' }]);
   });
 
-  test('19: bring the machine into their zone', () => {
+  test('K19: bring the machine into their zone', () => {
     expect(perZone(planned(facts({ nodes: [inZones('1b')] })))).toEqual({ '1b': 1 });
   });
 
-  test('20: may be had in one of several places, of which one can be reached', () => {
+  test('K20: may be had in one of several places, of which one can be reached', () => {
     const nodes = [nodeIn('1b')];
     const given = facts({ nodes: [inZones('9z'), inZones('1b')] });
     expect(nominated(planned({ ...given, nodes }))).toEqual({ p: 'node-1b' });
     expect(refused(planned(facts({ nodes: [inZones('9z')] })))).toEqual(['p']);
   });
 
-  test('22: that could be anywhere say nothing', () => {
+  test('K22: that could be anywhere say nothing', () => {
     expect(groups(planned(facts({})))).toEqual([['p']]);
   });
 
-  test('35: are attached to a node only up to its limit, each once', () => {
+  test('K35: are attached to a node only up to its limit, each once', () => {
     const limited = { ...nodeIn('1a'), attachLimits: { ebs: 2 }, attached: { ebs: ['v1', 'v2'] } };
     const goesTo = (attached: PodVolumes['attached']) =>
       nominated(planned({ ...facts({ attached }), nodes: [limited], pools: [] }));
@@ -136,7 +74,7 @@ describe('wishes', () => {
     affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: all } },
   });
 
-  test('about the node hold while they can, the heaviest alone', () => {
+  test('K24: about the node hold while they can, the heaviest alone, then lighter ones', () => {
     const spec = wishing(wish(1, '1a'), wish(9, '1b'));
     expect(perZone(planned({ pods: pods(1, {}, spec) }))).toEqual({ '1b': 1 });
     const next = wishing(wish(1, '1a'), wish(9, '9z'));
@@ -150,7 +88,7 @@ describe('wishes', () => {
     expect(perZone(plan)).toEqual({ any: 1 });
   });
 
-  test('23: the last required term is never dropped, and any of several will do', () => {
+  test('K23: the last required term is never dropped, and any of several will do', () => {
     const terms = (...zones: string[]): Partial<PodSpec> => ({
       affinity: {
         nodeAffinity: {
@@ -166,7 +104,7 @@ describe('wishes', () => {
     expect(refused(planned({ pods: pods(1, {}, terms('9y', '9z')) }))).toEqual(['p0']);
   });
 
-  test('25: a node that would rather have others is taken last', () => {
+  test('K25: a node that would rather have others is taken last', () => {
     const unwanted = [{ key: 'slow', effect: 'PreferNoSchedule' as const }];
     const slow = pool('slow', { sizes: zoned, taints: unwanted, weight: 9 });
     const fast = pool('fast', { sizes: [size(2)], weight: 1 });
@@ -179,7 +117,7 @@ describe('wishes', () => {
   });
 });
 
-describe('27, 51: minValues', () => {
+describe('K27 K51: minValues', () => {
   const families = (minValues: number) => [
     { key: labels.instanceType, operator: 'Exists' as const, minValues },
   ];
@@ -238,15 +176,7 @@ describe('27, 51: minValues', () => {
   });
 });
 
-const mustBe = (...matchExpressions: NodeSelectorRequirement[]): Partial<PodSpec> => ({
-  affinity: {
-    nodeAffinity: {
-      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] },
-    },
-  },
-});
-
-describe('28: what a Pod asks of a label that', () => {
+describe('K28: what a Pod asks of a label that', () => {
   const defined = pool('web', {
     sizes: zoned,
     requirements: [{ key: 'gen', operator: 'In', values: ['3', '4', '5'] }],
@@ -306,14 +236,14 @@ describe('28: what a Pod asks of a label that', () => {
 });
 
 describe('room', () => {
-  test('30, 50: the cheapest size that carries the Pods is the first', () => {
+  test('K30 K50: the cheapest size that carries the Pods is the first', () => {
     const dear = size(4, { price: 9 });
     const pools = [pool('web', { sizes: [dear, size(2), size(8)] })];
     expect(cheapest({ pods: pods(1, { cpu: '3' }), pools })).toEqual(['m.8']);
     expect(cheapest({ pods: pods(1), pools })).toEqual(['m.2']);
   });
 
-  test('50: the price that counts is that of the zone', () => {
+  test('K50: the price that counts is that of the zone', () => {
     const near = size(2, { zones: ['1a'], price: 5 });
     const far = size(4, { zones: ['1a', '1b'], price: 1 });
     const pools = [pool('web', { sizes: [near, far] })];
@@ -325,7 +255,7 @@ describe('room', () => {
     expect(cheapest(at('1b'))).toEqual(['m.4']);
   });
 
-  test('31: a node takes so many Pods as it says', () => {
+  test('K31: a node takes so many Pods as it says', () => {
     const small = { ...size(8), capacity: { ...size(8).capacity, pods: '3' } };
     const plan = planned({
       pods: pods(7, { cpu: '100m' }),
@@ -334,17 +264,17 @@ describe('room', () => {
     expect(groups(plan).map(({ length }) => length)).toEqual([3, 3, 1]);
   });
 
-  test('32: a claim on its way is filled before another is made', () => {
+  test('K32: a claim on its way is filled before another is made', () => {
     const coming = { ...nodeIn('1a', 'coming'), kind: 'claim' as const };
     expect(nominated(planned({ pods: pods(8), nodes: [coming] }))).toMatchObject({ p7: 'coming' });
   });
 
-  test('33: taints that are left must be tolerated', () => {
+  test('K33: taints that are left must be tolerated', () => {
     const tainted = { ...nodeIn('1a'), taints: [{ key: 'cni', effect: 'NoSchedule' as const }] };
     expect(nominated(planned({ pods: pods(1), nodes: [tainted] }))).toEqual({});
   });
 
-  test('34: a node that nobody owns is used', () => {
+  test('K34: a node that nobody owns is used', () => {
     const own = { ...nodeIn('1a', 'host'), taints: [] };
     const plain = pod('p', {}, { tolerations: [] });
     expect(nominated(planned({ pods: [plain], nodes: [own] }))).toEqual({ p: 'host' });

@@ -1,4 +1,4 @@
-/** Rules between Pods. Numbers are those of Karpenter's own behaviours in the project's list of them. */
+/** Rules between Pods. Numbers are those of docs/reference/karpenter-behaviour.md. */
 import { describe, expect, test } from 'vitest';
 
 import { labels } from '#schemas/names.ts';
@@ -28,7 +28,7 @@ const on = (
 ): BoundPod[] =>
   labelled(count, own, spec, { name: `${name}-` }).map((one) => ({ pod: one, on: name }));
 
-describe('40: spread over zones', () => {
+describe('K40: spread over zones', () => {
   test('is even', () => {
     expect(perZone(planned({ pods: labelled(6, web, spread(zone, web)) }))).toEqual({
       '1a': 2,
@@ -136,7 +136,7 @@ describe('40: spread over zones', () => {
   });
 });
 
-describe('41: minDomains', () => {
+describe('K41: minDomains', () => {
   test('that are fewer than there are change nothing', () => {
     const plan = planned({ pods: labelled(6, web, spread(zone, web, { minDomains: 2 })) });
     expect(perZone(plan)).toEqual({ '1a': 2, '1b': 2, '1c': 2 });
@@ -149,7 +149,7 @@ describe('41: minDomains', () => {
   });
 });
 
-describe('42: spread over hosts', () => {
+describe('K42: spread over hosts', () => {
   test('puts so many Pods on each as its skew allows', () => {
     const three = planned({ pods: labelled(6, web, spread(host, web, { maxSkew: 3 })) });
     expect(groups(three).map(({ length }) => length)).toEqual([3, 3]);
@@ -163,7 +163,7 @@ describe('42: spread over hosts', () => {
   });
 });
 
-test('43: matchLabelKeys spread each revision by itself', () => {
+test('K43: matchLabelKeys spread each revision by itself', () => {
   const revision = (hash: string) => ({ ...web, hash });
   const bound = on('old', 3, revision('1'));
   const nodes = [fullIn('1a', 'old')];
@@ -172,7 +172,7 @@ test('43: matchLabelKeys spread each revision by itself', () => {
   expect(perZone(plan)).toEqual({ '1a': 1, '1b': 1, '1c': 1 });
 });
 
-describe('44: which nodes a spread looks at', () => {
+describe('K44: which nodes a spread looks at', () => {
   const taint = { key: 'team', value: 'red', effect: 'NoSchedule' as const };
   const elsewhere = node('red', { cpu: '9' }, { labels: { [zone]: '9z' }, taints: [taint] });
   const pods = (parts: Parameters<typeof spread>[2]) => labelled(6, web, spread(zone, web, parts));
@@ -196,7 +196,7 @@ describe('44: which nodes a spread looks at', () => {
   });
 });
 
-test('45: all rules of a Pod hold together', () => {
+test('K45: all rules of a Pod hold together', () => {
   const both = {
     topologySpreadConstraints: [
       ...spread(zone, web).topologySpreadConstraints!,
@@ -208,7 +208,7 @@ test('45: all rules of a Pod hold together', () => {
   expect(Math.max(...plan.claims.map(({ pods }) => pods.length))).toBe(2);
 });
 
-describe('46: affinity', () => {
+describe('K46: affinity', () => {
   test('to its own kind starts in one domain, and all follow', () => {
     const plan = planned({ pods: labelled(10, web, near(zone, web)) });
     expect(Object.values(perZone(plan))).toEqual([10]);
@@ -251,7 +251,7 @@ describe('46: affinity', () => {
   });
 });
 
-describe('47: anti-affinity', () => {
+describe('K47: anti-affinity', () => {
   test('over hosts gives each Pod one, and over zones each a zone', () => {
     expect(groups(planned({ pods: labelled(3, web, apart(host, web)) }))).toHaveLength(3);
     const plan = planned({ pods: labelled(4, web, apart(zone, web)) });
@@ -297,7 +297,7 @@ describe('47: anti-affinity', () => {
   });
 });
 
-describe('48: namespaces', () => {
+describe('K48: namespaces', () => {
   const there = (namespace: string): BoundPod[] =>
     labelled(1, web, {}, { namespace }).map((one) => ({ pod: one, on: 'node-1a' }));
   const nodes = [nodeIn('1a')];
@@ -330,14 +330,14 @@ describe('48: namespaces', () => {
   });
 });
 
-test('48: an empty selector is about all namespaces', () => {
+test('K48: an empty selector is about all namespaces', () => {
   const [pod] = labelled(1, web, {}, { namespace: 'anywhere' });
   const pods = labelled(1, { app: 'api' }, apart(host, web, { namespaceSelector: {} }));
   const bound = [{ pod: pod!, on: 'node-1a' }];
   expect(nominated(planned({ pods, nodes: [nodeIn('1a')], bound }))).toEqual({});
 });
 
-describe('49: default spread', () => {
+describe('K49: default spread', () => {
   const defaults = (selectors: [string, Record<string, string>][]) => ({
     constraints: [{ topologyKey: zone, maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' as const }],
     selectors: new Map(selectors.map(([key, matchLabels]) => [`shop/${key}`, [{ matchLabels }]])),

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { size } from '#scheduling/testing/build.ts';
 import { nodeClaims, type NodeClaim } from '#schemas/karpenter/types.ts';
-import type { Node } from '#schemas/kubernetes/core.ts';
+import type { Node, PodSpec } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { daemonSets, nodes, pods } from '#schemas/kubernetes/resource.ts';
 import { labels, taints } from '#schemas/names.ts';
@@ -47,8 +47,24 @@ function seedHost(name: string, parts: Partial<Node> = {}): void {
   world.client.seed(nodes, { metadata: { name }, status, ...parts });
 }
 
+const agent = (cpu: string) => [{ name: 'agent', resources: { requests: { cpu } } }];
+
+function seedDaemonSet(cpu: string, parts: Partial<PodSpec> = {}): void {
+  const spec = { template: { spec: { containers: agent(cpu), ...parts } } };
+  world.client.seed(daemonSets, { metadata: { name: 'agent' }, spec });
+}
+
+/** On the host. */
+function seedDaemonPod(cpu: string): void {
+  const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: 'u' };
+  world.client.seed(pods, {
+    metadata: { name: 'agent-1', ownerReferences: [owner] },
+    spec: { containers: agent(cpu), nodeName: 'host' },
+  });
+}
+
 describe('Nodes that are there', () => {
-  test('of others count with what their Pods take, ended ones aside', async () => {
+  test('K34: of others count with what their Pods take, ended ones aside', async () => {
     seedHost('host');
     const on = { spec: { nodeName: 'host' } };
     world.seedPod('a', { cpu: '2' }, on);
@@ -66,23 +82,40 @@ describe('Nodes that are there', () => {
     expect(await inSight()).toEqual([]);
   });
 
-  test('keep room for DaemonSets that are still to come, once', async () => {
+  test('K16: keep room for DaemonSets that are still to come, once', async () => {
     seedHost('host');
-    const containers = [{ name: 'agent', resources: { requests: { cpu: '1' } } }];
-    world.client.seed(daemonSets, {
-      metadata: { name: 'agent' },
-      spec: { template: { spec: { containers } } },
-    });
+    seedDaemonSet('1');
     expect(await inSight()).toMatchObject([{ requested: { cpu: '1', pods: '1' }, empty: true }]);
 
-    world.client.seed(pods, {
-      metadata: {
-        name: 'agent-1',
-        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: 'u' }],
-      },
-      spec: { containers, nodeName: 'host' },
-    });
+    seedDaemonPod('1');
     expect(await inSight()).toMatchObject([{ requested: { cpu: '1', pods: '1' }, empty: true }]);
+  });
+
+  test('K16: count more of a DaemonSet than was expected as it is', async () => {
+    seedHost('host');
+    seedDaemonSet('1');
+    seedDaemonPod('3');
+    expect(await inSight()).toMatchObject([{ requested: { cpu: '3', pods: '1' } }]);
+  });
+});
+
+describe('K14: a DaemonSet that selects Nodes that are ready', () => {
+  const ready = { [labels.registered]: 'true', [labels.initialized]: 'true' };
+
+  test('will come to a machine on its way, and to one that starts', async () => {
+    seedDaemonSet('1', { nodeSelector: ready, tolerations: [{ operator: 'Exists' }] });
+    const claim = seedClaim('web-1');
+    expect(await inSight()).toMatchObject([{ kind: 'claim', requested: { cpu: '1' } }]);
+
+    world.seedNode(claim);
+    world.becomes(claim, 'Registered');
+    expect(await inSight()).toMatchObject([{ kind: 'node', requested: { cpu: '1' } }]);
+  });
+
+  test('does not come to Nodes of others, which never say so', async () => {
+    seedHost('host');
+    seedDaemonSet('1', { nodeSelector: ready });
+    expect(await inSight()).toMatchObject([{ requested: {} }]);
   });
 });
 
@@ -114,7 +147,7 @@ describe('machines on their way', () => {
     expect(await inSight()).toMatchObject([{ allocatable: { cpu: '7' } }]);
   });
 
-  test('become Nodes when they are registered, without the taints of a start, zeros filled in', async () => {
+  test('K33: become Nodes when they are registered, without the taints of a start, zeros filled in', async () => {
     const startup = { key: 'cni', effect: 'NoSchedule' } as const;
     const claim = seedClaim('web-1', { startupTaints: [startup] });
     const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' } as const;

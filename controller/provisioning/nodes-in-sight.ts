@@ -7,7 +7,7 @@
  */
 import { isTrue } from '#kube/conditions.ts';
 import { minus, plus, toAmounts, toList, type Amounts } from '#scheduling/amounts.ts';
-import { daemonOverhead } from '#scheduling/daemon-overhead.ts';
+import { daemonOverhead, labelsInTheEnd } from '#scheduling/daemon-overhead.ts';
 import { boundPodRequests } from '#scheduling/pod-requests.ts';
 import {
   fromLabels,
@@ -139,7 +139,8 @@ export class NodesInSight {
     );
     const shown = withoutZeros(status?.allocatable);
     const allocatable = { ...starting?.status?.allocatable, ...shown };
-    return [{ name, kind: 'node', labels: own, taints: there, allocatable }, fromLabels(own)];
+    const offered = fromLabels(starting ? { ...own, ...labelsInTheEnd } : own);
+    return [{ name, kind: 'node', labels: own, taints: there, allocatable }, offered];
   }
 
   #coming(claim: Live<NodeClaim>, offer: Offer | undefined): Found {
@@ -162,7 +163,10 @@ export class NodesInSight {
     const { requirements } = spec;
     const all = [taints.kraftlet, ...(spec.taints ?? [])];
     const allocatable = status?.allocatable ?? status?.capacity ?? smallestOf(claim, offer, cap);
-    const offered = intersect(fromSelector(requirements), fromLabels(known));
+    const offered = intersect(
+      fromSelector(requirements),
+      fromLabels({ ...known, ...labelsInTheEnd }),
+    );
     const { name } = metadata;
     const node = { name, kind: 'claim', labels: known, taints: all, allocatable } as const;
     return [{ ...node, requirements }, offered];

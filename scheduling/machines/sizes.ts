@@ -2,6 +2,7 @@ import type { InstanceType } from '#schemas/instances/instance-type.ts';
 import type { DaemonSet } from '#schemas/kubernetes/core.ts';
 import type { ResourceList } from '#schemas/kubernetes/meta.ts';
 
+import { labelsInTheEnd } from '../daemon-overhead.ts';
 import { idOf } from '../labels/asked.ts';
 import { fromLabels, intersect } from '../requirements.ts';
 import type { Amounts, Slots } from '../slots.ts';
@@ -74,7 +75,7 @@ function sizeOf(
       ? noDaemons
       : daemonsOf(
           daemonSets,
-          intersect(nodes.offered, fromLabels(type.labels)),
+          intersect(nodes.offered, fromLabels({ ...type.labels, ...labelsInTheEnd })),
           nodes.taints,
           type.capacity,
         );

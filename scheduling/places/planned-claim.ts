@@ -51,16 +51,28 @@ function wordingOf(claim: OpenClaim, sizes: readonly Size[]): Wording {
   };
 }
 
-/** What the NodeClaim says: labels that are fixed are labels already; a custom label gets its first value. */
+/**
+ * What the NodeClaim says: labels that are fixed are labels already, and are said only where they are a matter of the
+ * machine; a custom label gets its first value.
+ */
 function stated({ template, where, minValues }: OpenClaim, sizes: readonly Size[]): Requirements {
   const said = new Map<string, ValueSet>();
   for (const [key, set] of where.requirements) {
-    if (key === labels.capacityType || !Object.hasOwn(template.fixed, key))
+    if (!Object.hasOwn(template.fixed, key) || isOfTheMachine(key, sizes))
       said.set(key, concrete(key, set).withMinValues(minValues.relaxed.get(key) ?? set.minValues));
   }
   const list = ValueSet.of({ operator: 'In', values: sizes.map(({ type }) => type.name) });
   const own = said.get(labels.instanceType);
   return said.set(labels.instanceType, own ? list.intersect(own) : list);
+}
+
+/** Decided when the machine is launched, which goes by what the claim asks for. */
+function isOfTheMachine(key: string, sizes: readonly Size[]): boolean {
+  return (
+    key === labels.capacityType ||
+    key === labels.zone ||
+    sizes.some(({ type }) => Object.hasOwn(type.labels, key))
+  );
 }
 
 function concrete(key: string, set: ValueSet): ValueSet {

@@ -149,16 +149,20 @@ function complete(
 /** A Pod that seeks by a counter itself joins anyway. */
 function joinsOf({ rules }: Draft, counted: readonly Counter[]): Rule[] {
   return counted
-    .filter((counter) => counter.isSought && !has(rules, 'affinity', counter))
+    .filter((counter) => counter.isNeeded && !has(rules, 'affinity', counter))
     .map((counter) => ({ kind: 'join', counter }));
 }
 
-/** A Pod that spreads by a counter itself keeps it even anyway, unless others ask for more. */
+/** A Pod that must spread by a counter itself keeps it even anyway, unless others ask for more. */
 function guardedBy({ rules }: Draft, counted: readonly Counter[]): readonly Counter[] {
   return counted.filter(
     (counter) =>
-      counter.skew < Infinity && (counter.evenness.length > 1 || !has(rules, 'spread', counter)),
+      counter.skew < Infinity && (counter.evenness.length > 1 || !mustSpread(rules, counter)),
   );
+}
+
+function mustSpread(rules: readonly Rule[], counter: Counter): boolean {
+  return rules.some((rule) => rule.kind === 'spread' && !rule.isWish && rule.counter === counter);
 }
 
 function has(rules: readonly Rule[], kind: Rule['kind'], counter: Counter): boolean {
@@ -206,7 +210,7 @@ function rulesAt(
     rules: [
       ...[...rules.spread, ...level.spread].map(spread),
       ...topology.affinities(rules.affinity, kind),
-      ...level.affinity.flatMap((term) => topology.affinities([term], kind)),
+      ...level.affinity.flatMap((term) => topology.affinities([term], kind, true)),
       ...[...rules.antiAffinity, ...level.antiAffinity].map(away),
     ],
     keeps: rules.antiAffinity.map((term) => topology.keeper(term, kind)),

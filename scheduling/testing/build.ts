@@ -2,7 +2,14 @@
 import type { InstanceType } from '#schemas/instances/instance-type.ts';
 import { labelsOf } from '#schemas/instances/labels.ts';
 import type { NodePool, Requirement } from '#schemas/karpenter/types.ts';
-import type { DaemonSet, Pod, PodSpec, Taint, Toleration } from '#schemas/kubernetes/core.ts';
+import type {
+  DaemonSet,
+  NodeSelectorRequirement,
+  Pod,
+  PodSpec,
+  Taint,
+  Toleration,
+} from '#schemas/kubernetes/core.ts';
 import type { ResourceList } from '#schemas/kubernetes/meta.ts';
 import { group, nodeClassKind, taints } from '#schemas/names.ts';
 
@@ -28,6 +35,28 @@ export function pod(
 
 export const pods = (count: number, requests?: ResourceList, spec?: Partial<PodSpec>): Pod[] =>
   Array.from({ length: count }, (_, index) => pod(`p${index}`, requests, spec));
+
+/** The Pod's node must have all of these. */
+export function mustBe(...matchExpressions: NodeSelectorRequirement[]): Partial<PodSpec> {
+  return mayBe(matchExpressions);
+}
+
+/** The Pod's node must have all of one of these. */
+export function mayBe(...terms: (readonly NodeSelectorRequirement[])[]): Partial<PodSpec> {
+  const nodeSelectorTerms = terms.map((term) => ({ matchExpressions: [...term] }));
+  return {
+    affinity: {
+      nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
+    },
+  };
+}
+
+/** The Pod takes a port of its host. */
+export function hostPort(port: number, hostIP?: string, protocol = 'TCP'): Partial<PodSpec> {
+  const where = hostIP === undefined ? {} : { hostIP };
+  const ports = [{ containerPort: 80, hostPort: port, protocol, ...where }];
+  return { containers: [{ name: 'app', ports }] };
+}
 
 /** A size that advertises so many vCPUs, 4 GiB each and 100 Pods, at 0.1 USD for each vCPU, in zones 1a and 1b. */
 export function size(

@@ -22,6 +22,10 @@ export function planned(parts: Partial<Problem>): Plan {
 export const groups = ({ claims }: Plan): string[][] =>
   claims.map(({ pods }) => pods.map(short).toSorted());
 
+/** Names of the cheapest size of each claim. */
+export const cheapest = (parts: Partial<Problem>): (string | undefined)[] =>
+  planned(parts).claims.map(({ instanceTypes }) => instanceTypes[0]?.name);
+
 /** How many Pods of claims each zone gets; `any` where it is open. */
 export function perZone({ claims }: Plan): Record<string, number> {
   const counts: Record<string, number> = {};

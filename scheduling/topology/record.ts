@@ -10,10 +10,13 @@ export function record(
   { index, where }: Place,
   { counted, keeps, spreads, affinities }: Variant,
 ): void {
-  for (const rule of affinities) if (startsGroup(rule)) rule.counter.isStarted = true;
+  for (const rule of affinities) {
+    if (!rule.isWish && startsGroup(rule)) rule.counter.isStarted = true;
+  }
   for (const counter of counted) count(counter, where, index);
   for (const counter of keeps) count(counter, where, index);
-  for (const { counter, maxSkew, minDomains } of spreads) {
+  for (const { counter, maxSkew, minDomains, isWish } of spreads) {
+    if (isWish) continue;
     const { domains } = counter;
     const domain = domains.isHost ? index : where.domainOf(domains);
     if (domain >= 0) counter.keepEven(domain, { maxSkew, minDomains });

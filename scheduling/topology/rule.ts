@@ -14,6 +14,8 @@ export interface SpreadRule {
   readonly minDomains: number;
   /** 1 if the Pod counts itself. */
   readonly self: number;
+  /** kube-scheduler only prefers it: no other Pod need have regard for it. */
+  readonly isWish: boolean;
 }
 
 /** A domain must have such a Pod. */
@@ -23,6 +25,8 @@ export interface AffinityRule {
   /** All affinities of the Pod: only if none of them finds anybody may a Pod that matches itself start a group. */
   readonly together: readonly Counter[];
   readonly isSelf: boolean;
+  /** As in {@link SpreadRule}. */
+  readonly isWish: boolean;
 }
 
 /** A domain must not have such a Pod, or such a Pod's own rule. */

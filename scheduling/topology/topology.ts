@@ -8,7 +8,7 @@ import { NamespaceSets } from './namespaces.ts';
 import { NodeFilter } from './node-filter.ts';
 import type { AffinityRule, AntiRule, SpreadRule } from './rule.ts';
 import { ownValues, Selectors, type Labels } from './selector.ts';
-import type { PodTerm, Spread } from './terms.ts';
+import { isHard, type PodTerm, type Spread } from './terms.ts';
 
 /** A Pod as rules see it. */
 export interface Subject {
@@ -55,21 +55,25 @@ export class Topology {
     const matcher = { namespaces: this.namespaces.only(subject.namespace), selector };
     const counter = this.#counter(spread.topologyKey, [matcher], this.#filter(spread, standing));
     const { maxSkew, minDomains = 1 } = spread;
-    counter.spreadBy({ maxSkew, minDomains });
+    const isWish = !isHard(spread);
+    if (!isWish) counter.spreadBy({ maxSkew, minDomains });
     const self = Number(counter.selects(subject.namespace, subject.labels));
-    return { kind: 'spread', counter, maxSkew, minDomains, self };
+    return { kind: 'spread', counter, maxSkew, minDomains, self, isWish };
   }
 
   /** Required affinities look for a Pod that matches all of them, as kube-scheduler does. */
-  affinities(terms: readonly PodTerm[], subject: Subject): AffinityRule[] {
+  affinities(terms: readonly PodTerm[], subject: Subject, isWish = false): AffinityRule[] {
     const matchers = terms.map((term) => this.#matcher(term, subject));
     const together = terms.map(({ topologyKey }) => this.#counter(topologyKey, matchers));
-    for (const counter of together) counter.isSought = true;
+    for (const counter of together) {
+      counter.isSought = true;
+      if (!isWish) counter.isNeeded = true;
+    }
     const isSelf = matchers.every(
       ({ namespaces, selector }) =>
         namespaces.has(subject.namespace) && selector.matches(subject.labels),
     );
-    return together.map((counter) => ({ kind: 'affinity', counter, together, isSelf }));
+    return together.map((counter) => ({ kind: 'affinity', counter, together, isSelf, isWish }));
   }
 
   antiAffinity(term: PodTerm, subject: Subject): AntiRule {
