@@ -6,6 +6,7 @@ import { HealthServer } from '#kube/runtime/health-server.ts';
 import { LeaderElector } from '#kube/runtime/leader-election.ts';
 import { Manager } from '#kube/runtime/manager.ts';
 import type { Runnable } from '#kube/runtime/reconciler.ts';
+import { CloudFacts } from '#machine/cloud/cloud-facts.ts';
 import { DnsLookup } from '#machine/dns/lookup.ts';
 import { HelmReleases } from '#machine/kraftlet/helm-releases.ts';
 import { HelmBinary } from '#machine/kraftlet/helm.ts';
@@ -24,6 +25,7 @@ import { Revisions } from './nodeclass/revisions.ts';
 import { NodeClassSecrets } from './nodeclass/secrets.ts';
 import { nodeClassController } from './nodeclass/wiring.ts';
 import { nodePoolController } from './nodepool/wiring.ts';
+import { pricesController } from './prices/wiring.ts';
 import { Nominations } from './provisioning/nominations.ts';
 import { provisioningControllers } from './provisioning/wiring.ts';
 import { cappedCondition } from './quotas/pool-conditions.ts';
@@ -47,8 +49,9 @@ export interface OperatorParts {
 export async function runOperator(parts: OperatorParts, signal: AbortSignal): Promise<void> {
   const { client, clock, log, settings } = parts;
   const metrics = new Metrics();
-  const { namespace } = settings;
-  const caches = informers({ client, clock, log, metrics, namespace });
+  metrics.collectProcess();
+  const { namespace, pricesConfigMap } = settings;
+  const caches = informers({ client, clock, log, metrics, namespace, pricesConfigMap });
   const recorder = new KubeEventRecorder({ client, clock, log, metrics });
   const manager = new Manager({ clock, log, elector: electorOf(parts, metrics) });
   const crds = new KarpenterCrds(parts);
@@ -63,8 +66,9 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
 
 /** Every loop, tied together; each folder's wiring.ts says what wakes it. */
 function controllers(context: Context, settings: Settings, metrics: Metrics): Runnable[] {
-  const { client, namespace, clock } = context;
-  const clouds = new LazyClouds(clock);
+  const { client, namespace, clock, log } = context;
+  const facts = new CloudFacts();
+  const clouds = new LazyClouds({ clock, facts, log });
   const revisions = new Revisions(context);
   const catalog = new CloudCatalog(context, revisions, clouds);
   const reservations = new Reservations(context);
@@ -108,6 +112,7 @@ function controllers(context: Context, settings: Settings, metrics: Metrics): Ru
   return [
     reservations,
     quotaPolicyController(context, reservations, metrics),
+    pricesController(context, facts, metrics),
     nodeClassController(context, { clouds, releases }, metrics),
     pools,
     ...provisioning.runnables,

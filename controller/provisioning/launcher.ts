@@ -14,8 +14,12 @@ import type { RestingPools } from './resting-pools.ts';
 
 type Made = (claim: Live<NodeClaim>, plan: PlannedClaim) => void;
 
-/** Writes at a time: enough for 200 claims in a second, few enough for the API server's fairness. */
-const width = 20;
+/**
+ * Writes that are under way, or wait in the client's line for one of its connections: these hold a burst back. All of a
+ * burst stand in that line before its first claim is seen and sends its own dozen of calls after them; and a lease that
+ * is to be renewed stands behind no more than a second or two of writes.
+ */
+const width = 200;
 
 /**
  * Turns planned machines into NodeClaims: the claim first, then its room in the pool's limits. A claim that finds no

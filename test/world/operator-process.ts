@@ -9,7 +9,10 @@ const main = fileURLToPath(new URL('../../controller/main.ts', import.meta.url))
  * The controller as a process of its own in this world, so that it can be killed: all that the next one knows of it
  * stands in the API and in the cloud. It has the rights of its ServiceAccount, real time, and no election to win.
  */
-export async function startOperatorProcess(world: World): Promise<LocalProcess> {
+export async function startOperatorProcess(
+  world: World,
+  env: Readonly<Record<string, string>> = {},
+): Promise<LocalProcess> {
   const account = ['karpenter-unikraft', 'karpenter-unikraft-controller'] as const;
   const directory = await world.plane.serviceAccountDirectory(...account);
   return world.run.start({
@@ -25,6 +28,7 @@ export async function startOperatorProcess(world: World): Promise<LocalProcess> 
       HEALTH_PROBE_PORT: '0',
       DISABLE_LEADER_ELECTION: 'true',
       PATH: process.env['PATH'],
+      ...env,
     },
   });
 }

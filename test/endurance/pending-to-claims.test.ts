@@ -1,0 +1,158 @@
+import { readFile } from 'node:fs/promises';
+
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+
+import { SharedInformer } from '#kube/cache/shared-informer.ts';
+import { isTrue } from '#kube/conditions.ts';
+import { silentLogger } from '#kube/log.ts';
+import { fault } from '#sandbox/cloud/wire/faults.ts';
+import type { LocalProcess } from '#sandbox/processes/local-process.ts';
+import { freePort } from '#sandbox/processes/ports.ts';
+import { nodeClaims, nodePools } from '#schemas/karpenter/types.ts';
+import type { KubeObject } from '#schemas/kubernetes/meta.ts';
+import { pods, type Resource } from '#schemas/kubernetes/resource.ts';
+import { minutes, seconds } from '#schemas/time/clock.ts';
+import { SystemClock } from '#schemas/time/system-clock.ts';
+import { nodeClass, nodePool, workload } from '#test/world/objects.ts';
+import { startOperatorProcess } from '#test/world/operator-process.ts';
+import { TestWorld } from '#test/world/test-world.ts';
+
+/** Machines of this story have two vCPUs for Pods: five of these each. */
+const count = 1000;
+const perMachine = 5;
+const batchWindow = seconds(1);
+const rounds = 3;
+
+let world: TestWorld;
+let operator: LocalProcess;
+let metricsPort: number;
+const watching = new AbortController();
+
+beforeAll(async () => {
+  world = await TestWorld.start(inject('tools'), { operator: false });
+  const { faults } = world.cloud.ec2; // machines are another story
+  faults.next(
+    'RunInstances',
+    fault({ code: 'RequestLimitExceeded', status: 503, times: Infinity }),
+  );
+  metricsPort = await freePort();
+  operator = await startOperatorProcess(world.world, { METRICS_PORT: String(metricsPort) });
+  await world.expectUsable(nodeClass());
+  await world.expectApplied(workload('Deployment', 'burst', count, { cpu: '400m' }));
+  const waiting = watch(pods);
+  await world.eventually(
+    'all Pods given up by kube-scheduler',
+    async () =>
+      Promise.resolve(
+        waiting.list().filter(({ status }) => isUnschedulable(status)).length === count,
+      ),
+    minutes(3),
+  );
+}, minutes(5));
+afterAll(async () => {
+  watching.abort();
+  await operator?.stop();
+  await world?.stop();
+}, minutes(1));
+
+test(
+  'a thousand Pods that wait have their 200 NodeClaims a second after the batch window',
+  async () => {
+    const late: number[] = [];
+    for (let round = 1; round <= rounds; round++) {
+      // oxlint-disable-next-line no-await-in-loop -- one burst after the other
+      late.push(...(await burst()));
+    }
+    const plans = (await logLines()).filter(({ msg }) => msg === 'planned');
+    const solved = plans.map(({ solvedInMs = Infinity }) => solvedInMs);
+    const lag = await longestTurn();
+    console.log(
+      JSON.stringify({
+        claims: late.length,
+        p50: quantile(late, 0.5),
+        p99: quantile(late, 0.99),
+        most: Math.max(...late),
+        solvedInMs: solved,
+        longestTurnMs: lag,
+      }),
+    );
+
+    expect(plans.map(({ pods: number }) => number)).toEqual(Array(rounds).fill(count));
+    expect(late).toHaveLength((rounds * count) / perMachine);
+    expect(quantile(late, 0.99)).toBeLessThanOrEqual(seconds(1));
+    expect(Math.max(...solved)).toBeLessThanOrEqual(100);
+  },
+  minutes(10),
+);
+
+/** Milliseconds from the close of the batch window to each claim, as a watch saw them. */
+async function burst(): Promise<number[]> {
+  let ready = Infinity;
+  const made: number[] = [];
+  const round = new AbortController();
+  const poolSeen = watch(nodePools, round.signal);
+  const claimsSeen = watch(nodeClaims, round.signal);
+  poolSeen.subscribe({
+    update: ({ status }) => {
+      if (isTrue(status?.conditions, 'Ready')) ready = Math.min(ready, performance.now());
+    },
+  });
+  claimsSeen.subscribe({ add: () => made.push(performance.now()) });
+  await poolSeen.whenSynced(round.signal);
+  await claimsSeen.whenSynced(round.signal);
+
+  await world.expectApplied(nodePool());
+  await world.eventually('all claims', async () =>
+    Promise.resolve(made.length >= count / perMachine),
+  );
+  await new Promise((resolve) => setTimeout(resolve, seconds(3))); // none comes after them
+  round.abort();
+  await world.expectDeleted(nodePool(), ...(await world.claims()));
+  await world.eventually(
+    'claims gone',
+    async () => (await world.claims()).length === 0,
+    minutes(2),
+  );
+  return made.map((at) => at - ready - batchWindow);
+}
+
+function watch<T extends KubeObject>(
+  resource: Resource<T>,
+  signal: AbortSignal = watching.signal,
+): SharedInformer<T> {
+  const options = { clock: new SystemClock(), log: silentLogger };
+  const informer = new SharedInformer<T>(world.client, resource, options);
+  void informer.run(signal);
+  return informer;
+}
+
+function isUnschedulable(status: { conditions?: readonly { reason?: string }[] } | undefined) {
+  return status?.conditions?.some(({ reason }) => reason === 'Unschedulable') === true;
+}
+
+interface Line {
+  readonly msg?: string;
+  readonly pods?: number;
+  readonly solvedInMs?: number;
+}
+
+async function logLines(): Promise<Line[]> {
+  const text = await readFile(operator.logFile, 'utf8');
+  return text
+    .split('\n')
+    .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Line] : []));
+}
+
+/** Of the controller's loop, since its start, in milliseconds. */
+async function longestTurn(): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+  const [, value] = /^nodejs_eventloop_lag_max_seconds (\S+)$/mu.exec(await response.text()) ?? [];
+  return Math.round(Number(value) * 1000);
+}
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return Math.round(
+    sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Infinity,
+  );
+}
