@@ -67,6 +67,26 @@ function evict(name: string, replacement: string): void {
   world.seedPod(replacement);
 }
 
+/** As Kraftlet does without live memory, and Kubernetes and the Deployment after it. */
+function refuse(name: string, replacement: string, claim: Live<NodeClaim>): void {
+  const key = { namespace: 'shop', name };
+  const failed = { phase: 'Failed', reason: 'QuotaExceeded', message: 'no live memory' };
+  world.client.seed(pods, { ...world.client.peek(pods, key)!, status: failed });
+  world.client.remove(pods, key);
+  const short = { key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule' } as const;
+  world.seedNode(claim, { taints: [taints.kraftlet, short] });
+  world.seedPod(replacement);
+}
+
+/** It had Pods until ten minutes from now, and is cordoned. */
+function served(claim: Live<NodeClaim>): void {
+  world.becomes(claim, 'Registered', 'Initialized');
+  world.seedNode(claim, { unschedulable: true });
+  const now = world.client.peek(nodeClaims, { name: claim.metadata.name })!;
+  const lastPodEventTime = new Date(world.clock.now() + minutes(10)).toISOString();
+  world.client.seed(nodeClaims, { ...now, status: { ...now.status, lastPodEventTime } });
+}
+
 const conditionOf = (backedOff: ReturnType<World['start']>['backedOff']) =>
   backedOff.conditionsOf(world.client.peek(nodePools, { name: 'web' })!);
 
@@ -129,6 +149,21 @@ describe('a Pod whose machines all get a taint', () => {
     ]);
   });
 
+  test('costs three where Kraftlet refuses it, and says so', async () => {
+    const { backedOff } = world.start();
+    let count = 0;
+    world.seedPod('a-0');
+    await forward(minutes(13), (claim) => {
+      tolerant(claim);
+      bind(`a-${count}`, claim);
+      world.clock.after(seconds(1), () => refuse(`a-${count}`, `a-${(count += 1)}`, claim));
+    });
+    expect(made.size).toBe(3);
+    expect(conditionOf(backedOff)).toMatchObject([
+      { message: expect.stringMatching(/Kraftlet refused one \(QuotaExceeded\): no live memory;/) },
+    ]);
+  });
+
   test('costs three whichever leader counts', async () => {
     const first = world.start();
     world.seedPod('a');
@@ -175,8 +210,8 @@ describe('the wait ends at once', () => {
     await forward(minutes(6), tainted);
     world.seedPod('thief', { cpu: '3' }, { spec: { nodeName: claim.metadata.name } });
     world.seedPod('b');
-    await forward(minutes(2), tainted);
-    expect(made.size).toBe(4);
+    await forward(minutes(8), tainted);
+    expect(made.size).toBe(6); // three more
   });
 });
 
@@ -186,6 +221,32 @@ describe('machines that are of use are never counted', () => {
     for (let index = 0; index < 100; index++) world.seedPod(`p-${index}`, { cpu: '8' });
     await world.clock.forward(minutes(1));
     expect(world.claims).toHaveLength(100);
+  });
+
+  test('Pods that came a moment ago count as placed', async () => {
+    world.start();
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      world.seedPod(name, { cpu: '4' });
+      // oxlint-disable-next-line no-await-in-loop -- one Pod after the other is the point
+      await forward(seconds(61), (claim) => {
+        tolerant(claim);
+        bind(name, claim);
+      });
+    }
+    expect(made.size).toBe(5);
+  });
+
+  test('machines that served before a leader came are not held against their Pods', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      const { kill } = world.start();
+      world.seedPod(name);
+      // oxlint-disable-next-line no-await-in-loop -- one leader after the other is the point
+      await world.clock.forward(minutes(1));
+      for (const claim of world.claims.filter(({ status }) => !status)) served(claim);
+      world.client.remove(pods, { namespace: 'shop', name });
+      kill();
+    }
+    expect(world.claims).toHaveLength(5);
   });
 
   test('Pods that end, or that their owner takes back, had their place', async () => {

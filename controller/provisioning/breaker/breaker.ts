@@ -15,7 +15,7 @@ import { isOwnedBy, isTerminal } from '../provisionable.ts';
 import type { Slices } from '../slices.ts';
 import { Launches, type Launch, type Resting } from './launches.ts';
 import { launchOf } from './made-for.ts';
-import { isSettled, takenAway } from './placement.ts';
+import { hadPods, isSettled, takenAway } from './placement.ts';
 import { groupOf, groupsOf } from './pod-group.ts';
 import { restText } from './rest-text.ts';
 import { schedulersWords, whatStopped } from './what-stopped.ts';
@@ -111,11 +111,11 @@ export class Breaker {
         if (!wanted.has(groupOf(pod))) wanted.set(groupOf(pod), pod);
       }
     });
-    for (const launch of this.#launches.unused) {
+    await slices.each(this.#launches.unused, (launch) => {
       const group = launch.groups.find((one) => wanted.has(one));
       const pod = group === undefined ? undefined : wanted.get(group);
       if (pod) this.#judgeOne(launch, pod);
-    }
+    });
   }
 
   /** A machine that is not open yet, or that Pods are planned for, may still be of use. */
@@ -127,7 +127,8 @@ export class Breaker {
     const { nodeName = '' } = status ?? {};
     const there = caches.pods.by(by.node, nodeName).filter(isThere);
     const guests = there.filter((one) => !isOfTheNode(one));
-    if (guests.some((guest) => isSettled(guest, clock))) this.#launches.used(name);
+    const hasServed = hadPods(status, clock) || guests.some((guest) => isSettled(guest, clock));
+    if (hasServed) this.#launches.used(name);
     else if (guests.length > 0) this.#launches.undecided(name);
     else this.#inVain(name, pod, there, caches.nodes.get(nodeName));
   }

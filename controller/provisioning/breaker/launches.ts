@@ -46,6 +46,8 @@ const unknown = 'nothing on the Nodes tells why';
 export class Launches {
   readonly #clock: Clock;
   readonly #known = new Map<string, Known>();
+  /** Claims among them that are useless: few, where there may be thousands that are not. */
+  readonly #inVain = new Set<string>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -80,18 +82,18 @@ export class Launches {
   used(claim: string): void {
     const known = this.#known.get(claim);
     if (!known || known.verdict === 'used') return;
-    known.verdict = 'used';
-    for (const [name, other] of this.#known) {
-      if (other.verdict === 'useless' && isAlike(other.launch, known.launch)) {
-        this.#known.delete(name);
-      }
+    this.#judged(known, 'used');
+    for (const other of this.#useless) {
+      if (isAlike(other.launch, known.launch)) this.#forget(other);
     }
   }
 
   /** A Pod had it and was taken away at once: so much the machine was worth, should it end like this. */
   spoiled(claim: string, why: string): void {
     const known = this.#known.get(claim);
-    if (known) Object.assign(known, { isSpoiled: true, why: known.why ?? why });
+    if (!known) return;
+    known.isSpoiled = true;
+    known.why ??= why;
   }
 
   /**
@@ -102,20 +104,23 @@ export class Launches {
    */
   useless(claim: string, why: string | undefined, otherwise?: string): void {
     const known = this.#known.get(claim);
-    if (known) Object.assign(known, { verdict: 'useless', why: why ?? known.why ?? otherwise });
+    if (!known) return;
+    known.why = why ?? known.why ?? otherwise;
+    this.#judged(known, 'useless');
   }
 
   /** Somebody came onto it after all, and may stay. */
   undecided(claim: string): void {
     const known = this.#known.get(claim);
-    if (known?.verdict === 'useless') known.verdict = 'open';
+    if (known?.verdict === 'useless') this.#judged(known, 'open');
   }
 
   /** The claim is gone. What was neither of use nor in vain, as it never opened, is no matter of this. */
   ended(claim: string): void {
     const known = this.#known.get(claim);
-    if (known?.isSpoiled && known.verdict === 'open') known.verdict = 'useless';
-    if (known?.verdict !== 'useless') this.#known.delete(claim);
+    if (!known) return;
+    if (known.isSpoiled && known.verdict === 'open') this.#judged(known, 'useless');
+    if (known.verdict !== 'useless') this.#forget(known);
   }
 
   /**
@@ -125,9 +130,8 @@ export class Launches {
    */
   restingIn(pool: string, basis: Basis): Map<string, Resting> {
     this.#forgetOld();
-    const inVain = [...this.#known.values()]
-      .filter(({ verdict, launch }) => verdict === 'useless' && launch.pool === pool)
-      .filter(({ launch }) => isSame(launch.basis, basis))
+    const inVain = this.#useless
+      .filter(({ launch }) => launch.pool === pool && isSame(launch.basis, basis))
       .toSorted((a, b) => a.launch.at - b.launch.at);
     const groups = new Set(inVain.flatMap(({ launch }) => launch.groups));
     const resting = new Map<string, Resting>();
@@ -142,9 +146,22 @@ export class Launches {
 
   #forgetOld(): void {
     const oldest = this.#clock.now() - longestMemory;
-    for (const [name, { verdict, launch }] of this.#known) {
-      if (verdict === 'useless' && launch.at < oldest) this.#known.delete(name);
-    }
+    for (const known of this.#useless) if (known.launch.at < oldest) this.#forget(known);
+  }
+
+  get #useless(): Known[] {
+    return [...this.#inVain].flatMap((claim) => this.#known.get(claim) ?? []);
+  }
+
+  #judged(known: Known, verdict: Known['verdict']): void {
+    known.verdict = verdict;
+    if (verdict === 'useless') this.#inVain.add(known.launch.claim);
+    else this.#inVain.delete(known.launch.claim);
+  }
+
+  #forget({ launch }: Known): void {
+    this.#known.delete(launch.claim);
+    this.#inVain.delete(launch.claim);
   }
 }
 

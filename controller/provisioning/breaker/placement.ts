@@ -1,5 +1,6 @@
 /** Whether a Pod on a machine says that the machine is of use. */
 import { getCondition } from '#kube/conditions.ts';
+import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import { minutes, type Clock, type Duration } from '#schemas/time/clock.ts';
 
@@ -14,6 +15,14 @@ export function isSettled(pod: Pod, clock: Clock): boolean {
   const scheduled = getCondition(status?.conditions, 'PodScheduled');
   const stamp = scheduled?.lastTransitionTime ?? metadata?.creationTimestamp;
   return stamp !== undefined && clock.now() - clock.from(stamp) >= settled;
+}
+
+/** Whether Pods came or went long after the machine opened, as it says also to a leader that did not see them. */
+export function hadPods(status: NodeClaim['status'], clock: Clock): boolean {
+  const opened = getCondition(status?.conditions, 'Registered')?.lastTransitionTime;
+  const last = status?.lastPodEventTime;
+  if (opened === undefined || last === undefined) return false;
+  return clock.from(last) - clock.from(opened) >= settled;
 }
 
 /**

@@ -33,7 +33,7 @@ beforeAll(async () => {
         values: {
           kraftlet: {
             podStatusUpdateInterval: '1s',
-            env: { SANDBOX_NODE_STATUS_INTERVAL: '2s' },
+            env: { SANDBOX_NODE_STATUS_INTERVAL: '1s' },
           },
         },
       },
@@ -49,7 +49,7 @@ afterAll(async () => {
 /** 6 vCPUs and 28 GiB are for Pods. */
 const machines = (name: string) => nodePool({ name, requirements: [size('m7i.2xlarge')] });
 
-test(
+test.concurrent(
   'Pods that fill a machine each cost at most one more for each that was refused',
   async () => {
     await world.expectApplied(machines('full'), hungry('full', 3, { memory: '20Gi' }));
@@ -63,7 +63,7 @@ test(
   timeout,
 );
 
-test(
+test.concurrent(
   'a Pod that is refused goes to a Node with room where there is one',
   async () => {
     await world.expectApplied(
@@ -87,7 +87,7 @@ test(
   timeout,
 );
 
-test(
+test.concurrent(
   'Pods that slept beside each other part when they are asked something',
   async () => {
     const sleeps = {
@@ -112,11 +112,11 @@ test(
   timeout,
 );
 
-test(
+test.concurrent(
   'a Pod that fits no machine costs one, however often it is refused',
   async () => {
     await world.expectApplied(machines('huge'), hungry('huge', 1, { memory: '64Gi' }));
-    await world.eventually('refused again and again', async () => refusedOf('huge') > 5);
+    await world.eventually('refused again and again', async () => refusedOf('huge') > 2);
     await nothingMoreComes();
     expect(nodesOf('huge')).toHaveLength(1);
     await world.expectDeleted(hungry('huge', 1, { memory: '64Gi' }));
@@ -132,7 +132,7 @@ const refusedOf = (name: string): number => refused.get(name)?.size ?? 0;
 /** Time for all that waits, and for a machine that would be made to open. */
 async function nothingMoreComes(): Promise<void> {
   await world.clock.forward(minutes(1));
-  await realSeconds(5);
+  await realSeconds(3);
 }
 
 /** Longer than a second of idleness, and shorter than it takes until somebody asks. */
