@@ -31,8 +31,9 @@ export function candidatesFor(
 ): PricedCandidate[] {
   const asked = fromSelector(claim.spec.requirements);
   const requests = claim.spec.resources?.requests ?? {};
+  const named = asked.get(labels.instanceType); // most claims name some sixty of a thousand
   return instanceTypes
-    .filter((type) => fits(requests, type.capacity))
+    .filter((type) => (named?.has(type.name) ?? true) && fits(requests, type.capacity))
     .flatMap((type) =>
       type.offerings
         .filter((offering) => offering.available && allows(asked, type, offering, nodeClass))
