@@ -1,5 +1,15 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { rolldown, type OutputChunk } from 'rolldown';
 import { beforeAll, expect, test } from 'vitest';
+
+import type * as solverThread from '#controller/provisioning/thread/solver-thread.ts';
+import { silentLogger } from '#kube/log.ts';
+import { Metrics } from '#kube/metrics.ts';
+import { pod, pool, problem } from '#scheduling/testing/build.ts';
+import { SystemClock } from '#schemas/time/system-clock.ts';
 
 import config from '../../rolldown.config.ts';
 
@@ -28,6 +38,29 @@ test('no file has a letter that makes node keep two bytes for each of its letter
 test('the webhook loads no cloud', () => {
   const loaded = reached('webhook/main.js');
   expect([...loaded].filter((name) => /cloud|dns|checksum|clients/.test(name))).toEqual([]);
+});
+
+test('the solver finds the file of its thread, and loads no client and no cloud in it', async () => {
+  const loaded = reached('controller/solver-thread.js');
+  expect([...loaded].filter((name) => /cloud|dns|undici|clients|settings/.test(name))).toEqual([]);
+
+  const dir = await mkdtemp(join(tmpdir(), 'bundle-'));
+  const { output: outputs, ...input } = config;
+  const source = 'controller/provisioning/thread/solver-thread.ts';
+  const entries = { ...(input.input as Record<string, string>), 'controller/solver': source };
+  await using bundle = await rolldown({ ...input, input: entries });
+  await bundle.write({ ...[outputs].flat()[0], dir });
+  const bundled = (await import(join(dir, 'controller/solver.js'))) as typeof solverThread;
+
+  const parts = { clock: new SystemClock(), log: silentLogger, metrics: new Metrics() };
+  const thread = new bundled.SolverThread(parts);
+  const life = new AbortController();
+  const running = thread.run(life.signal);
+  const plan = await thread.solve(problem({ pods: [pod('a')], pools: [pool('web')] }), life.signal);
+  life.abort();
+  await running;
+  await rm(dir, { recursive: true });
+  expect(plan.claims).toMatchObject([{ nodePool: 'web', pods: ['shop/a'] }]);
 });
 
 /** A chunk and all that it imports before it runs. */
