@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
+
 import { defineConfig } from 'rolldown';
 
 const solverThread = 'controller/provisioning/thread/worker.ts';
+/** What clouds sell, read when a node class asks for its cloud. */
+const data = ['aws', 'gcp'].map((cloud) => `schemas/instances/data/${cloud}.jsonl`);
 
 /** What the image runs: one file per process, and chunks for what both share or load only when a cloud asks for it. */
 export default defineConfig({
@@ -26,8 +30,16 @@ export default defineConfig({
     {
       name: 'package-json',
       generateBundle() {
-        // A thread is started by its file, which the controller asks for by the name that it has in the source.
-        const imports = { [`#${solverThread}`]: './controller/solver-thread.js' };
+        // A thread is started by its file, and data is read from its own; the controller asks for both by the names
+        // that they have in the source.
+        const imports = Object.fromEntries([
+          [`#${solverThread}`, './controller/solver-thread.js'],
+          ...data.map((path) => [`#${path}`, `./${path}`]),
+        ]);
+        for (const path of data) {
+          const file = new URL(path, import.meta.url);
+          this.emitFile({ type: 'asset', fileName: path, source: readFileSync(file) });
+        }
         const source = JSON.stringify({ type: 'module', imports });
         this.emitFile({ type: 'asset', fileName: 'package.json', source });
       },

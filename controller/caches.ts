@@ -32,6 +32,8 @@ export interface Caches {
   readonly statefulSets: Informer<StatefulSet>;
   /** Reservations only, by label, in the operator's namespace. */
   readonly reservations: Informer<ConfigMap>;
+  /** The one that prices may be set in, by name, in the operator's namespace; empty where there is none. */
+  readonly prices: Informer<ConfigMap>;
 }
 
 /** Names of the indexes that {@link addIndexes} adds. */

@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest';
 
+import { silentLogger } from '#kube/log.ts';
+import { CloudFacts } from '#machine/cloud/cloud-facts.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 
 import { LazyClouds } from './clouds.ts';
 import { nodeClassSpec } from './testing/objects.ts';
 
+const newClouds = () =>
+  new LazyClouds({ clock: new FakeClock(), facts: new CloudFacts(), log: silentLogger });
 const role = (assumeRoleARN: string) =>
   nodeClassSpec({
     aws: {
@@ -16,14 +20,14 @@ const role = (assumeRoleARN: string) =>
   });
 
 test('node classes share one adapter of a cloud, so that they share its caches', async () => {
-  const clouds = new LazyClouds(new FakeClock());
+  const clouds = newClouds();
   const aws = await clouds.for(nodeClassSpec());
   expect(aws.name).toBe('aws');
   expect(await clouds.for(role('arn:aws:iam::1:role/a'))).toBe(aws);
 });
 
 test('DNS is shared by those who write with one role', async () => {
-  const clouds = new LazyClouds(new FakeClock());
+  const clouds = newClouds();
   const [own, same, other] = await Promise.all([
     clouds.dns(nodeClassSpec()),
     clouds.dns(nodeClassSpec({ dns: { provider: 'Route53', zone: 'other.example.com' } })),
@@ -35,5 +39,5 @@ test('DNS is shared by those who write with one role', async () => {
 
 test('a spec without a cloud is an error that says so', async () => {
   const { aws: _, ...spec } = nodeClassSpec();
-  await expect(new LazyClouds(new FakeClock()).for(spec)).rejects.toThrow('spec.aws is missing');
+  await expect(newClouds().for(spec)).rejects.toThrow('spec.aws is missing');
 });

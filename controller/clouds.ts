@@ -1,3 +1,5 @@
+import type { Logger } from '#kube/log.ts';
+import type { CloudFacts } from '#machine/cloud/cloud-facts.ts';
 import type { CloudProvider } from '#machine/cloud/provider.ts';
 import type { DnsProvider } from '#machine/dns/provider.ts';
 import type { AwsSpec, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
@@ -13,15 +15,21 @@ export interface Clouds {
   dns(spec: UnikraftNodeClassSpec): Promise<DnsProvider>;
 }
 
+export interface LazyCloudsParts {
+  readonly clock: Clock;
+  readonly facts: CloudFacts;
+  readonly log: Logger;
+}
+
 /** The real ones. */
 export class LazyClouds implements Clouds {
-  readonly #clock: Clock;
+  readonly #parts: LazyCloudsParts;
   #aws: Promise<CloudProvider> | undefined;
   /** By role, empty for the operator's own. */
   readonly #route53 = new Map<string, Promise<DnsProvider>>();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(parts: LazyCloudsParts) {
+    this.#parts = parts;
   }
 
   async for(spec: UnikraftNodeClassSpec): Promise<CloudProvider> {
@@ -43,7 +51,10 @@ export class LazyClouds implements Clouds {
       import('#machine/cloud/aws/aws-cloud.ts'),
       import('#machine/cloud/aws/clients.ts'),
     ]);
-    return new AwsCloud({ clock: this.#clock, clients: new Ec2ClientPool() });
+    const { clock, facts, log } = this.#parts;
+    const onStandIn = (why: Error): void =>
+      log.warn({ err: why }, 'the cloud does not say what it sells; recorded sizes stand in');
+    return new AwsCloud({ clock, facts, onStandIn, clients: new Ec2ClientPool() });
   }
 
   async #loadRoute53(assumeRoleARN: string): Promise<DnsProvider> {
@@ -52,7 +63,7 @@ export class LazyClouds implements Clouds {
       import('#machine/dns/route53/client.ts'),
     ]);
     const client = route53Client(assumeRoleARN === '' ? {} : { assumeRoleARN });
-    return new Route53Dns({ clock: this.#clock, client });
+    return new Route53Dns({ clock: this.#parts.clock, client });
   }
 }
 

@@ -31,16 +31,20 @@ export interface InformerParts {
   readonly metrics: Metrics;
   /** The operator's own. */
   readonly namespace: string;
+  /** Name of the ConfigMap that prices may be set in. */
+  readonly pricesConfigMap: string;
 }
 
 interface Scope {
   readonly namespace?: string;
   readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly name?: string;
 }
 
 /** The caches over a real API server, with their indexes; whoever makes them runs them. */
 export function informers(parts: InformerParts): Caches {
-  const { client, clock, log, metrics, namespace } = parts;
+  const { client, clock, log, metrics, namespace, pricesConfigMap } = parts;
   const informer = <T extends KubeObject>(resource: Resource<T>, scope: Scope = {}) =>
     new SharedInformer(client, resource, { clock, log, metrics, ...scope });
   const caches = {
@@ -56,6 +60,11 @@ export function informers(parts: InformerParts): Caches {
     revisions: informer(controllerRevisions, { namespace }),
     statefulSets: informer(statefulSets, { labelSelector: labels.claimUid }),
     reservations: informer(configMaps, { namespace, labelSelector: reservationsLabel }),
+    prices: informer(configMaps, {
+      namespace,
+      fieldSelector: `metadata.name=${pricesConfigMap}`,
+      name: 'configmaps/prices',
+    }),
   };
   addIndexes(caches);
   return caches;

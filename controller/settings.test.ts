@@ -9,6 +9,7 @@ test('nothing need be set', () => {
     namespace: 'karpenter-unikraft',
     kraftletNamespaces: ['kraftlet'],
     dnsServers: [],
+    pricesConfigMap: 'karpenter-unikraft-prices',
     batch: { idle: seconds(1), max: seconds(10) },
     metricsPort: 8080,
     healthPort: 8081,
@@ -29,6 +30,7 @@ test('names are upstream’s', () => {
     PREFERENCE_POLICY: 'Ignore',
     MIN_VALUES_POLICY: 'BestEffort',
     DISABLE_LEADER_ELECTION: 'true',
+    PRICES_CONFIG_MAP: 'agreed-prices',
     DNS_SERVERS: '10.0.0.2, 127.0.0.1:5353',
   };
   expect(readSettings(env)).toMatchObject({
@@ -39,6 +41,7 @@ test('names are upstream’s', () => {
     preferencePolicy: 'Ignore',
     minValuesPolicy: 'BestEffort',
     leaderElection: false,
+    pricesConfigMap: 'agreed-prices',
     dnsServers: ['10.0.0.2', '127.0.0.1:5353'],
   });
 });

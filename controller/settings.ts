@@ -2,6 +2,9 @@ import { processIdentity } from '#kube/runtime/leader-election.ts';
 import { SettingsReader } from '#kube/runtime/settings.ts';
 import type { Duration } from '#schemas/time/clock.ts';
 
+/** Where prices may be set, unless a setting says otherwise. */
+export const pricesConfigMap = 'karpenter-unikraft-prices';
+
 /** How the controller runs. Names that mean the same are upstream's: docs/reference/settings.md. */
 export interface Settings {
   /** The operator's own namespace. */
@@ -10,6 +13,8 @@ export interface Settings {
   readonly kraftletNamespaces: readonly string[];
   /** `host` or `host:port`; empty: the system's resolvers. */
   readonly dnsServers: readonly string[];
+  /** The ConfigMap, in the operator's namespace, that prices may be set in. */
+  readonly pricesConfigMap: string;
   /** The helm program. */
   readonly helm: string;
   readonly batch: { readonly idle: Duration; readonly max: Duration };
@@ -31,6 +36,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     namespace: read.text('SYSTEM_NAMESPACE', 'karpenter-unikraft'),
     kraftletNamespaces: read.list('KRAFTLET_NAMESPACES', 'kraftlet'),
     dnsServers: read.list('DNS_SERVERS'),
+    pricesConfigMap: read.text('PRICES_CONFIG_MAP', pricesConfigMap),
     helm: read.text('HELM', 'helm'),
     batch: {
       idle: read.duration('BATCH_IDLE_DURATION', '1s'),

@@ -19,6 +19,7 @@ import { FakeClock } from '#schemas/time/fake-clock.ts';
 import { addIndexes } from '../caches.ts';
 import type { Context } from '../context.ts';
 import { reservationsLabel } from '../reservations/names.ts';
+import { pricesConfigMap } from '../settings.ts';
 import { MemoryClient } from './memory-client.ts';
 import { MemoryInformer } from './memory-informer.ts';
 
@@ -49,6 +50,10 @@ export function memoryCaches(client: MemoryClient, clock: FakeClock, namespace: 
     reservations: new MemoryInformer(client, configMaps, clock, {
       namespace,
       labelSelector: reservationsLabel,
+    }),
+    prices: new MemoryInformer(client, configMaps, clock, {
+      namespace,
+      fieldSelector: `metadata.name=${pricesConfigMap}`,
     }),
   };
   addIndexes(caches);

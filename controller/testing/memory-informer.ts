@@ -10,6 +10,7 @@ import { selects } from './selecting.ts';
 interface Scope {
   readonly namespace?: string;
   readonly labelSelector?: string;
+  readonly fieldSelector?: string;
 }
 
 export class MemoryInformer<T extends KubeObject> implements Informer<T> {

@@ -177,6 +177,12 @@ export const machines = {
       'After three machines in vain no more is made for such Pods from this pool; one is tried after 10 minutes, then after twice as long each time, up to 4 hours. FailedScheduling on the Pod and condition and event ProvisioningBackoff on the pool name what stopped them at the last machine. All other Pods are served.',
     fix: 'Take away what the message names: who sets the taint, or what the Nodes lack; or let the Pods tolerate it. A change of the pool or of its node class, or a Pod that gets its place, ends the wait at once.',
   },
+  KPU348: {
+    title: 'A price that was set cannot be used',
+    happens:
+      'What held before for the size holds on: the price that was set before it, or the recorded one. All other prices of the ConfigMap are taken. Event PricesRefused on the ConfigMap names the line.',
+    fix: 'Correct the line that the message names; docs/reference/prices.md tells the format.',
+  },
   KPU350: {
     title: 'The thread that plans for Pods died',
     happens:

@@ -3,16 +3,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { minutes } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 
-import { NodeClassError } from '../../errors.ts';
+import { type MachineError, NodeClassError } from '../../errors.ts';
 import { type Ec2, failure, failureOf, speakEc2 } from '../../testing/ec2.ts';
 import { candidate, identity, nodeClass, spec } from '../../testing/machines.ts';
 import { Wire } from '../../testing/wire.ts';
+import { CloudFacts } from '../cloud-facts.ts';
 import { AwsCloud } from './aws-cloud.ts';
 import { Ec2ClientPool } from './clients.ts';
 
 const signal = new AbortController().signal;
 let wire: Wire;
 let clock: FakeClock;
+let facts: CloudFacts;
+let standIns: MachineError[];
 let cloud: AwsCloud;
 
 const ec2 = (actions: Ec2): void => speakEc2(wire, actions);
@@ -29,7 +32,14 @@ beforeEach(() => {
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
   wire.calls.length = 0;
   clock = new FakeClock();
-  cloud = new AwsCloud({ clock, clients: new Ec2ClientPool({ maxAttempts: 1 }) });
+  facts = new CloudFacts();
+  standIns = [];
+  cloud = new AwsCloud({
+    clock,
+    facts,
+    clients: new Ec2ClientPool({ maxAttempts: 1 }),
+    onStandIn: (why) => standIns.push(why),
+  });
 });
 
 const type = (name: string, change: object = {}) => ({
@@ -121,6 +131,63 @@ describe('sizes', () => {
     await clock.forward(minutes(5));
     expect(await cloud.sizes(nodeClass(), signal)).toHaveLength(2);
     expect(callsOf('DescribeInstanceTypes')).toHaveLength(2);
+    expect(standIns).toEqual([]);
+  });
+
+  test('cost what was set for them, from the next question on', async () => {
+    ec2(catalogue);
+    await cloud.sizes(nodeClass(), signal);
+    facts.override(new Map([['aws.eu-central-1', new Map([['m8i.large', 0.07]])]]));
+    const [size] = await cloud.sizes(nodeClass(), signal);
+    expect(size?.offerings).toMatchObject([{ price: 0.07, priceDerived: false }]);
+  });
+
+  test('that no region is known to price have none, and are listed all the same', async () => {
+    ec2({
+      DescribeInstanceTypes: () => ({ instanceTypeSet: [type('z99.large')] }),
+      DescribeInstanceTypeOfferings: () => sold(['z99.large', 'eu-central-1a']),
+    });
+    const [size] = await cloud.sizes(nodeClass(), signal);
+    expect(size?.offerings).toMatchObject([{ price: undefined, priceDerived: false }]);
+  });
+
+  describe('when the cloud never said what it sells', () => {
+    const refused: Ec2 = {
+      DescribeInstanceTypes: () => failure('UnauthorizedOperation', 403),
+      DescribeInstanceTypeOfferings: () => failure('UnauthorizedOperation', 403),
+    };
+
+    test('are those that were recorded of the zones, and it is told why', async () => {
+      ec2(refused);
+      const sizes = await cloud.sizes(nodeClass(), signal);
+      const large = sizes.find((size) => size.type.name === 'm8i.large');
+      expect(large).toMatchObject({
+        type: { family: 'm8i', vcpus: 2, memoryMiB: 8192, nested: true, metal: false },
+        offerings: [
+          { zone: 'eu-central-1a', zoneID: 'euc1-az2', available: true },
+          { zone: 'eu-central-1b', zoneID: 'euc1-az3', available: true },
+        ],
+      });
+      expect(sizes.every((size) => size.type.architecture === 'amd64')).toBe(true);
+      expect(standIns).toMatchObject([{ code: 'KPU311' }]);
+    });
+
+    test('are the cloud’s own again as soon as it says', async () => {
+      ec2(refused);
+      await cloud.sizes(nodeClass(), signal);
+      ec2(catalogue);
+      await clock.forward(minutes(5));
+      expect(await cloud.sizes(nodeClass(), signal)).toHaveLength(2);
+    });
+
+    test('are nothing in a region of which nothing was recorded: the failure is told', async () => {
+      ec2(refused);
+      const paris = nodeClass();
+      const aws = { ...paris.spec.aws!, region: 'eu-west-3' };
+      const there = { ...paris, spec: { ...paris.spec, aws } };
+      expect(await failureOf(cloud.sizes(there, signal))).toMatchObject({ code: 'KPU311' });
+      expect(standIns).toEqual([]);
+    });
   });
 });
 

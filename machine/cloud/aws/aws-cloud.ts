@@ -1,5 +1,6 @@
 import { RunInstancesCommand, TerminateInstancesCommand } from '@aws-sdk/client-ec2';
 
+import type { Price, RegionPrices } from '#schemas/instances/data/region-prices.ts';
 import type { MachineType, Offering } from '#schemas/instances/instance-type.ts';
 import { tags } from '#schemas/names.ts';
 import type {
@@ -13,16 +14,24 @@ import type { AwsConnection } from '../../aws/config.ts';
 import { AttemptSpent, type MachineError } from '../../errors.ts';
 import type { Instance, MachineIdentity } from '../../machine.ts';
 import { until } from '../../until.ts';
+import { CloudFacts, type RegionSizes } from '../cloud-facts.ts';
 import type { CloudProvider, LaunchRequest, ResolvedPlacement, SizeOnSale } from '../provider.ts';
 import { connectionKey, type Ec2ClientPool, type Ec2Clients } from './clients.ts';
 import { codeOf, shortageOf, toMachineError } from './errors.ts';
-import { InstanceTypes, type RegionSizes } from './instance-types.ts';
+import { InstanceTypes, type OnStandIn } from './instance-types.ts';
 import { instanceOf, instancesTagged } from './instances.ts';
 import { runInstancesInput } from './launch.ts';
-import { priceOf } from './prices.ts';
 import { resolvePlacement } from './resolve.ts';
 import { Shared } from './shared.ts';
 import { UnavailableOfferings } from './unavailable-offerings.ts';
+
+export interface AwsCloudParts {
+  readonly clock: Clock;
+  readonly clients: Pick<Ec2ClientPool, 'for'>;
+  /** Prices, and sizes for when the cloud cannot say. */
+  readonly facts?: CloudFacts;
+  readonly onStandIn?: OnStandIn;
+}
 
 /** Machines on EC2: one on-demand instance per RunInstances call, found again by its tags. */
 export class AwsCloud implements CloudProvider {
@@ -30,14 +39,17 @@ export class AwsCloud implements CloudProvider {
   /** What lately had no room, for metrics and explanations. */
   readonly unavailable: UnavailableOfferings;
   readonly #clients: Pick<Ec2ClientPool, 'for'>;
+  readonly #facts: CloudFacts;
   readonly #types: InstanceTypes;
   readonly #snapshots: Shared<readonly Instance[]>;
 
-  constructor(options: { clock: Clock; clients: Pick<Ec2ClientPool, 'for'> }) {
-    this.#clients = options.clients;
-    this.unavailable = new UnavailableOfferings(options.clock);
-    this.#types = new InstanceTypes(options.clock);
-    this.#snapshots = new Shared(options.clock, seconds(2));
+  constructor(parts: AwsCloudParts) {
+    const { clock, clients, facts = new CloudFacts(), onStandIn = () => {} } = parts;
+    this.#clients = clients;
+    this.#facts = facts;
+    this.unavailable = new UnavailableOfferings(clock);
+    this.#types = new InstanceTypes({ clock, facts, onStandIn });
+    this.#snapshots = new Shared(clock, seconds(2));
   }
 
   async resolve(spec: UnikraftNodeClassSpec, signal: AbortSignal): Promise<ResolvedPlacement> {
@@ -47,10 +59,14 @@ export class AwsCloud implements CloudProvider {
 
   async sizes(nodeClass: ResolvedNodeClass, signal: AbortSignal): Promise<readonly SizeOnSale[]> {
     const aws = awsOf(nodeClass.spec);
-    const region = await this.#types.of(connectionOf(aws), this.#ec2(aws).read, signal);
+    const [region, prices] = await Promise.all([
+      this.#types.of(connectionOf(aws), this.#ec2(aws).read, signal),
+      this.#facts.prices('aws', aws.region),
+    ]);
+    const known = { ...region, prices, name: aws.region };
     return region.types
       .filter(({ architecture }) => architecture === nodeClass.image.architecture)
-      .map((type) => ({ type, offerings: this.#offerings(type, region, nodeClass, aws) }))
+      .map((type) => ({ type, offerings: this.#offerings(type, known, nodeClass) }))
       .filter(({ offerings }) => offerings.length > 0);
   }
 
@@ -151,20 +167,19 @@ export class AwsCloud implements CloudProvider {
 
   #offerings(
     type: MachineType,
-    region: RegionSizes,
+    { name: region, soldIn, prices }: Region,
     nodeClass: ResolvedNodeClass,
-    aws: AwsSpec,
   ): Offering[] {
-    const price = priceOf(type.name, aws.region);
+    const price = prices.of(type.name);
     const zones = new Map(nodeClass.subnets.map(({ zone, zoneID }) => [zone, zoneID]));
     return [...zones]
-      .filter(([zone]) => region.soldIn.get(zone)?.has(type.name))
+      .filter(([zone, zoneID]) => (soldIn.get(zone) ?? soldIn.get(zoneID))?.has(type.name))
       .map(([zone, zoneID]) => ({
         zone,
         zoneID,
         price: price?.perHour,
-        priceDerived: price !== undefined && price.basis !== 'table',
-        available: this.#isAvailable(type.name, zone, nodeClass, aws.region),
+        priceDerived: price !== undefined && !isSaid(price),
+        available: this.#isAvailable(type.name, zone, nodeClass, region),
       }));
   }
 
@@ -185,6 +200,17 @@ export class AwsCloud implements CloudProvider {
   #ec2(aws: AwsSpec): Ec2Clients {
     return this.#clients.for(connectionOf(aws));
   }
+}
+
+/** A region with all that is known of it. */
+interface Region extends RegionSizes {
+  readonly name: string;
+  readonly prices: RegionPrices;
+}
+
+/** By the cloud, or by whoever runs the cluster; all else follows from a rule. */
+function isSaid({ basis }: Price): boolean {
+  return basis === 'table' || basis === 'override';
 }
 
 function connectionOf({ region, assumeRoleARN }: AwsSpec): AwsConnection {

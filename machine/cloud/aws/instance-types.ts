@@ -5,35 +5,42 @@ import {
   paginateDescribeInstanceTypes,
 } from '@aws-sdk/client-ec2';
 
+import { familyOf } from '#schemas/instances/cloud.ts';
 import type { MachineType } from '#schemas/instances/instance-type.ts';
 import { type Clock, minutes } from '#schemas/time/clock.ts';
 
 import type { AwsConnection } from '../../aws/config.ts';
+import type { MachineError } from '../../errors.ts';
+import type { CloudFacts, RegionSizes } from '../cloud-facts.ts';
 import { connectionKey } from './clients.ts';
 import { toMachineError } from './errors.ts';
-import { familyOf } from './prices.ts';
 import { Shared } from './shared.ts';
 
-/** What one account is sold in one region: sizes that can run guests, and where. */
-export interface RegionSizes {
-  readonly types: readonly MachineType[];
-  /** Zone name → types that are sold there. Sold does not mean in stock. */
-  readonly soldIn: ReadonlyMap<string, ReadonlySet<string>>;
-}
+/** Told when recorded facts stand in for an answer of the cloud, with why. */
+export type OnStandIn = (why: MachineError) => void;
 
 /**
- * Sizes by region, asked for every five minutes at most. When the cloud cannot say, the last good answer stands: an
- * outage of Describe calls must not look like a region without machines.
+ * Sizes by region, asked for every five minutes at most. When the cloud cannot say, the last good answer stands, and
+ * where there was none the recorded facts do: an outage of Describe calls, or a role that lacks them, must not look
+ * like a region without machines. A launch has the last word on what is sold.
  */
 export class InstanceTypes {
   readonly #shared: Shared<RegionSizes>;
+  readonly #facts: CloudFacts;
+  readonly #onStandIn: OnStandIn;
   readonly #lastGood = new Map<string, RegionSizes>();
 
-  constructor(clock: Clock) {
-    this.#shared = new Shared(clock, minutes(5));
+  constructor(options: { clock: Clock; facts: CloudFacts; onStandIn: OnStandIn }) {
+    this.#shared = new Shared(options.clock, minutes(5));
+    this.#facts = options.facts;
+    this.#onStandIn = options.onStandIn;
   }
 
-  /** @throws MachineError when the cloud cannot say and never could */
+  /**
+   * Zones by name as the cloud tells them, by id as they were recorded.
+   *
+   * @throws MachineError when the cloud cannot say and never could, of a region that nothing was recorded of
+   */
   async of(connection: AwsConnection, ec2: EC2Client, signal: AbortSignal): Promise<RegionSizes> {
     const key = connectionKey(connection);
     return this.#shared.get(key, async () => this.#read(key, connection.region, ec2), signal);
@@ -47,9 +54,16 @@ export class InstanceTypes {
       return sizes;
     } catch (error) {
       const known = this.#lastGood.get(key);
-      if (known) return known;
-      throw toMachineError(error, `Reading the instance types of ${region}`);
+      return known ?? this.#recorded(region, error);
     }
+  }
+
+  async #recorded(region: string, error: unknown): Promise<RegionSizes> {
+    const why = toMachineError(error, `Reading the instance types of ${region}`);
+    const sizes = await this.#facts.sizes('aws', region);
+    if (!sizes) throw why;
+    this.#onStandIn(why);
+    return sizes;
   }
 }
 
@@ -87,7 +101,14 @@ export function machineTypeOf(info: InstanceTypeInfo): MachineType | undefined {
   const size = sizeOf(info);
   const usable = (metal || nested) && isOnDemand(info);
   if (!usable || !architecture || !size) return undefined;
-  return { name, family: familyOf(name), ...size, architecture, metal, nested: nested && !metal };
+  return {
+    name,
+    family: familyOf('aws', name),
+    ...size,
+    architecture,
+    metal,
+    nested: nested && !metal,
+  };
 }
 
 function processorOf({ ProcessorInfo = {} }: InstanceTypeInfo) {

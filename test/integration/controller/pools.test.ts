@@ -62,7 +62,7 @@ async function start(): Promise<unknown> {
   const clock = new SystemClock();
   const metrics = new Metrics();
   const base = { client: plane.admin, clock, log: silentLogger, namespace };
-  const caches = informers({ ...base, metrics });
+  const caches = informers({ ...base, metrics, pricesConfigMap: 'prices' });
   context = { ...base, caches, recorder: { record: () => {} }, clusterUid: 'test' };
   const wait = milliseconds(300);
   const controllers = [
