@@ -53,7 +53,7 @@ describe('a problem in the thread', () => {
           expect(sortedPlan(back)).toEqual(sortedPlan(solve(given)));
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 40 },
     );
   });
 
