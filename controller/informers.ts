@@ -3,6 +3,7 @@ import { SharedInformer } from '#kube/cache/shared-informer.ts';
 import type { KubeClient } from '#kube/client/client.ts';
 import type { Logger } from '#kube/log.ts';
 import type { Metrics } from '#kube/metrics.ts';
+import type { ObjectShape } from '#kube/shapes/shape.ts';
 import { nodeClaims, nodePools } from '#schemas/karpenter/types.ts';
 import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import {
@@ -22,6 +23,7 @@ import { unikraftQuotaPolicies } from '#schemas/quotapolicy/types.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { addIndexes, type Caches } from './caches.ts';
+import { keptPod } from './kept-pod.ts';
 import { reservationsLabel } from './reservations/names.ts';
 
 export interface InformerParts {
@@ -35,20 +37,21 @@ export interface InformerParts {
   readonly pricesConfigMap: string;
 }
 
-interface Scope {
+interface Scope<T> {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly name?: string;
+  readonly kept?: ObjectShape<T>;
 }
 
 /** The caches over a real API server, with their indexes; whoever makes them runs them. */
 export function informers(parts: InformerParts): Caches {
   const { client, clock, log, metrics, namespace, pricesConfigMap } = parts;
-  const informer = <T extends KubeObject>(resource: Resource<T>, scope: Scope = {}) =>
+  const informer = <T extends KubeObject>(resource: Resource<T>, scope: Scope<T> = {}) =>
     new SharedInformer(client, resource, { clock, log, metrics, ...scope });
   const caches = {
-    pods: informer(pods),
+    pods: informer(pods, { kept: keptPod }),
     nodes: informer(nodes),
     namespaces: informer(namespaces),
     nodeClaims: informer(nodeClaims),

@@ -18,6 +18,7 @@ import { FakeClock } from '#schemas/time/fake-clock.ts';
 
 import { addIndexes } from '../caches.ts';
 import type { Context } from '../context.ts';
+import { keptPod } from '../kept-pod.ts';
 import { reservationsLabel } from '../reservations/names.ts';
 import { pricesConfigMap } from '../settings.ts';
 import { MemoryClient } from './memory-client.ts';
@@ -34,7 +35,7 @@ const silent: Logger = {
 /** Every cache of a controller over one in-memory API, with all indexes. */
 export function memoryCaches(client: MemoryClient, clock: FakeClock, namespace: string) {
   const caches = {
-    pods: new MemoryInformer(client, pods, clock),
+    pods: new MemoryInformer(client, pods, clock, { kept: keptPod }),
     nodes: new MemoryInformer(client, nodes, clock),
     namespaces: new MemoryInformer(client, namespaces, clock),
     nodeClaims: new MemoryInformer(client, nodeClaims, clock),

@@ -1,5 +1,7 @@
 /** A cache that follows a {@link MemoryClient} at once, so that a test never waits for a watch. */
 import type { Informer, InformerHandler } from '#kube/cache/informer.ts';
+import { ShapeReader } from '#kube/shapes/shape-reader.ts';
+import type { ObjectShape } from '#kube/shapes/shape.ts';
 import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
 import { keyText, type Resource } from '#schemas/kubernetes/resource.ts';
 import type { Clock } from '#schemas/time/clock.ts';
@@ -7,10 +9,12 @@ import type { Clock } from '#schemas/time/clock.ts';
 import type { Change, MemoryClient } from './memory-client.ts';
 import { selects } from './selecting.ts';
 
-interface Scope {
+interface Scope<T> {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /** What is kept, as by the real cache: whoever reads more than that is found out. */
+  readonly kept?: ObjectShape<T>;
 }
 
 export class MemoryInformer<T extends KubeObject> implements Informer<T> {
@@ -18,17 +22,19 @@ export class MemoryInformer<T extends KubeObject> implements Informer<T> {
   readonly synced = true;
   lastEventAt: number;
   readonly #clock: Clock;
-  readonly #scope: Scope;
+  readonly #scope: Scope<T>;
+  readonly #reader: ShapeReader<T> | undefined;
   readonly #objects = new Map<string, Live<T>>();
   readonly #indexes = new Map<string, (object: Live<T>) => string[]>();
   readonly #handlers = new Set<InformerHandler<T>>();
   readonly #held: Change[] = [];
   #holding = false;
 
-  constructor(client: MemoryClient, resource: Resource<T>, clock: Clock, scope: Scope = {}) {
+  constructor(client: MemoryClient, resource: Resource<T>, clock: Clock, scope: Scope<T> = {}) {
     this.resource = resource;
     this.#clock = clock;
     this.#scope = scope;
+    this.#reader = scope.kept && new ShapeReader(scope.kept);
     this.lastEventAt = clock.now();
     for (const object of client.all(resource)) this.#take({ type: 'ADDED', resource, object });
     client.onChange((change) => {
@@ -86,7 +92,7 @@ export class MemoryInformer<T extends KubeObject> implements Informer<T> {
   #take(change: Change): void {
     if (!selects(this.#scope, change.object)) return;
     this.lastEventAt = this.#clock.now();
-    const object = change.object as Live<T>;
+    const object = (this.#reader?.fromJson(change.object) ?? change.object) as Live<T>;
     const key = keyText(object.metadata);
     const old = this.#objects.get(key);
     if (change.type === 'DELETED') this.#objects.delete(key);

@@ -9,7 +9,7 @@ import { seconds, type Clock, type Duration } from '#schemas/time/clock.ts';
  * in memory; servers that refuse get pages of 500. From then on the watch is opened again from where it
  * stopped, whatever stopped it, and only a version that has grown too old (410) asks for a full state again.
  */
-import type { KubeClient, WatchEvent } from '../client/client.ts';
+import type { KubeClient, ObjectReader, WatchEvent } from '../client/client.ts';
 import { ApiError, isGone } from '../client/errors.ts';
 import type { Logger } from '../log.ts';
 import { backoff } from './backoff.ts';
@@ -18,11 +18,11 @@ import { keyOf } from './store.ts';
 
 /** Where what arrives goes. None of these may throw. */
 export interface Sink<T extends KubeObject> {
-  /** A full state: what it does not hold is gone. */
-  replace(state: ReadonlyMap<string, Live<T>>): void;
+  /** A full state: what it does not hold is gone. Nothing else is told until it resolves. */
+  replace(state: ReadonlyMap<string, Live<T>>): Promise<void>;
   put(object: Live<T>): void;
   remove(object: Live<T>): void;
-  /** Runs on each object first; what it returns is kept. */
+  /** Runs first on each object that {@link ReflectorOptions.reader} has not made; what it returns is kept. */
   arrive(object: Live<T>): Live<T>;
   /** An event or bookmark has come. */
   alive(): void;
@@ -30,7 +30,7 @@ export interface Sink<T extends KubeObject> {
   relist(): void;
 }
 
-export interface ReflectorOptions {
+export interface ReflectorOptions<T> {
   readonly clock: Clock;
   readonly log: Logger;
   /** In [0, 1). */
@@ -38,6 +38,8 @@ export interface ReflectorOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
+  /** Makes what is kept of an object that a watch tells of. */
+  readonly reader?: ObjectReader<T> | undefined;
 }
 
 const initialEventsEnd = 'k8s.io/initial-events-end';
@@ -60,13 +62,18 @@ export class Reflector<T extends KubeObject> {
   readonly #client: KubeClient;
   readonly #resource: Resource<T>;
   readonly #sink: Sink<T>;
-  readonly #options: ReflectorOptions;
+  readonly #options: ReflectorOptions<Live<T>>;
   /** From where to go on; undefined: a full state is needed. */
   #version: string | undefined;
   /** Whether this server has been seen to send bookmarks for this kind. */
   #sendsBookmarks = false;
 
-  constructor(client: KubeClient, resource: Resource<T>, sink: Sink<T>, options: ReflectorOptions) {
+  constructor(
+    client: KubeClient,
+    resource: Resource<T>,
+    sink: Sink<T>,
+    options: ReflectorOptions<Live<T>>,
+  ) {
     this.#client = client;
     this.#resource = resource;
     this.#sink = sink;
@@ -141,11 +148,11 @@ export class Reflector<T extends KubeObject> {
         ...page,
       });
       this.#sink.alive();
-      for (const item of items) this.#keep(state, item);
+      for (const item of items) keep(state, this.#sink.arrive(item));
       from = metadata.continue || undefined;
       version = metadata.resourceVersion;
     } while (from !== undefined);
-    this.#sink.replace(state);
+    await this.#sink.replace(state);
     this.#version = version;
   }
 
@@ -153,7 +160,7 @@ export class Reflector<T extends KubeObject> {
    * @param state collects the full state until the server says that it is complete; undefined: go on from the version
    */
   async #watch(signal: AbortSignal, state: Map<string, Live<T>> | undefined): Promise<void> {
-    const { random } = this.#options;
+    const { random, reader } = this.#options;
     const timeout = shortestWatch + Math.floor(random() * 300) * seconds(1);
     const guard = new IdleGuard(this.#options.clock, signal, () => this.#patience(timeout));
     try {
@@ -162,12 +169,15 @@ export class Reflector<T extends KubeObject> {
         ...(state ? { sendInitialEvents: true } : {}),
         ...(this.#version === undefined ? {} : { resourceVersion: this.#version }),
         timeoutSeconds: timeout / seconds(1),
+        ...(reader ? { reader } : {}),
         signal: guard.signal,
       });
       let pending = state;
       for await (const event of events) {
         guard.heard();
         this.#sink.alive();
+        // oxlint-disable-next-line no-await-in-loop -- what comes after it waits for it
+        if (pending && isWhole(event)) await this.#sink.replace(pending);
         pending = this.#take(event, pending);
       }
     } finally {
@@ -187,33 +197,22 @@ export class Reflector<T extends KubeObject> {
     if (event.type === 'ERROR') {
       throw ApiError.fromEvent({ verb: 'WATCH', path: this.#resource.plural }, event.object);
     }
-    if (event.type === 'BOOKMARK') return this.#takeBookmark(event.object, state);
+    if (event.type === 'BOOKMARK') {
+      this.#sendsBookmarks = true;
+      if (state && !isWhole(event)) return state;
+      this.#version = event.object.metadata?.resourceVersion;
+      return undefined;
+    }
+    const object = this.#options.reader ? event.object : this.#sink.arrive(event.object);
     if (state) {
-      if (event.type === 'DELETED') state.delete(keyOf(event.object));
-      else this.#keep(state, event.object);
+      if (event.type === 'DELETED') state.delete(keyOf(object));
+      else keep(state, object);
       return state;
     }
-    const object = this.#sink.arrive(event.object);
     if (event.type === 'DELETED') this.#sink.remove(object);
     else this.#sink.put(object);
     this.#version = event.object.metadata.resourceVersion;
     return undefined;
-  }
-
-  #takeBookmark(
-    { metadata }: KubeObject,
-    state: Map<string, Live<T>> | undefined,
-  ): Map<string, Live<T>> | undefined {
-    this.#sendsBookmarks = true;
-    if (state && metadata?.annotations?.[initialEventsEnd] !== 'true') return state;
-    if (state) this.#sink.replace(state);
-    this.#version = metadata?.resourceVersion;
-    return undefined;
-  }
-
-  #keep(state: Map<string, Live<T>>, object: Live<T>): void {
-    const kept = this.#sink.arrive(object);
-    state.set(keyOf(kept), kept);
   }
 
   #selection() {
@@ -224,6 +223,16 @@ export class Reflector<T extends KubeObject> {
       ...(fieldSelector === undefined ? {} : { fieldSelector }),
     };
   }
+}
+
+function keep<T extends KubeObject>(state: Map<string, Live<T>>, object: Live<T>): void {
+  state.set(keyOf(object), object);
+}
+
+/** The bookmark that ends a streamed state. */
+function isWhole(event: WatchEvent<unknown>): boolean {
+  if (event.type !== 'BOOKMARK') return false;
+  return event.object.metadata?.annotations?.[initialEventsEnd] === 'true';
 }
 
 /**

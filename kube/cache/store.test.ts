@@ -45,12 +45,12 @@ test('an object that comes again unchanged is nothing', () => {
   expect(told).toEqual(['add a a-1']);
 });
 
-test('a full state tells what was missed, and only that', () => {
+test('a full state tells what was missed, and only that', async () => {
   const { store, told } = storeThatTells();
   const kept = thing('kept');
-  store.replace(state(kept, thing('gone'), thing('changed')));
+  await store.replace(state(kept, thing('gone'), thing('changed')));
   told.length = 0;
-  store.replace(state(thing('new'), kept, thing('changed')));
+  await store.replace(state(thing('new'), kept, thing('changed')));
   expect(told).toEqual(['delete gone gone-1', 'add new new-1', 'update changed changed-1']);
 });
 
@@ -88,7 +88,20 @@ test('an index function that throws hides its object from that index alone', () 
   expect(store.by('node', 'n1')).toHaveLength(1);
 });
 
-test('whatever happens, an index finds exactly what a search would', () => {
+test('a large state lets others have their turn while it is told', async () => {
+  const { store, told } = storeThatTells();
+  const seen: number[] = [];
+  const look = (): void => {
+    seen.push(told.length);
+    if (told.length < 2000) setImmediate(look);
+  };
+  setImmediate(look);
+  await store.replace(state(...Array.from({ length: 2000 }, (_, index) => thing(`p-${index}`))));
+  expect(told).toHaveLength(2000);
+  expect(seen.filter((count) => count > 0 && count < 2000).length).toBeGreaterThanOrEqual(2);
+});
+
+test('whatever happens, an index finds exactly what a search would', async () => {
   const names = fc.constantFrom('a', 'b', 'c');
   const objects = fc.record({ name: names, uid: fc.constantFrom('1', '2'), node: names });
   const step = fc.oneof(
@@ -98,13 +111,13 @@ test('whatever happens, an index finds exactly what a search would', () => {
   );
   const made = ({ name, uid, node }: { name: string; uid: string; node: string }) =>
     thing(name, uid, node);
-  fc.assert(
-    fc.property(fc.array(step), (steps) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step), async (steps) => {
       const { store } = storeThatTells();
       for (const each of steps) {
         if ('put' in each) store.put(made(each.put));
         else if ('remove' in each) store.remove(made(each.remove));
-        else store.replace(state(...each.replace.map(made)));
+        else await store.replace(state(...each.replace.map(made))); // oxlint-disable-line no-await-in-loop -- in order
       }
       for (const node of ['a', 'b', 'c']) {
         const searched = store.list().filter((object) => object.node === node);

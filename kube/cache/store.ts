@@ -1,7 +1,12 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
 import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
 import { keyText } from '#schemas/kubernetes/resource.ts';
 
 import { Indexer } from './indexer.ts';
+
+/** How many objects of a full state are told before the event loop gets a turn: two or three milliseconds of handlers. */
+const slice = 500;
 
 /** What came of a change, told after the store holds it. */
 export interface StoreListener<T extends KubeObject> {
@@ -48,13 +53,16 @@ export class Store<T extends KubeObject> {
   }
 
   put(object: Live<T>): void {
-    const key = keyOf(object);
+    this.#put(keyOf(object), object);
+  }
+
+  #put(key: string, object: Live<T>): void {
     const old = this.#objects.get(key);
     if (old && isSameVersion(old, object)) return;
     if (old && old.metadata.uid !== object.metadata.uid) {
       this.#exchange(key, old, undefined);
       this.#listener.delete(old);
-      this.put(object);
+      this.#put(key, object);
       return;
     }
     this.#exchange(key, old, object);
@@ -71,10 +79,21 @@ export class Store<T extends KubeObject> {
     this.#listener.delete(old.metadata.uid === object.metadata.uid ? object : old);
   }
 
-  /** Takes a full state in. Deletions come first, so that nothing is seen twice under two names. */
-  replace(state: ReadonlyMap<string, Live<T>>): void {
+  /**
+   * Takes a full state in. Deletions come first, so that nothing is seen twice under two names.
+   *
+   * The event loop goes on meanwhile, and who looks sees some objects as they were and some as they are. Nothing may be
+   * put or removed until it resolves.
+   */
+  async replace(state: ReadonlyMap<string, Live<T>>): Promise<void> {
     for (const [key, old] of this.#objects) if (!state.has(key)) this.remove(old);
-    for (const object of state.values()) this.put(object);
+    let taken = 0;
+    for (const [key, object] of state) {
+      this.#put(key, object);
+      taken += 1;
+      // oxlint-disable-next-line no-await-in-loop -- slice by slice
+      if (taken % slice === 0) await turn();
+    }
   }
 
   #exchange(key: string, old: Live<T> | undefined, object: Live<T> | undefined): void {

@@ -1,6 +1,9 @@
 import type { KubeList, KubeObject, Live } from '#schemas/kubernetes/meta.ts';
 import type { Key, Resource } from '#schemas/kubernetes/resource.ts';
 
+import type { TypeMeta } from '../shapes/shape-reader.ts';
+import type { Span } from '../shapes/wire.ts';
+
 /** The four bodies a PATCH can have. */
 export type Patch =
   | { readonly type: 'merge'; readonly body: unknown }
@@ -48,7 +51,14 @@ export interface DeleteOptions extends CallOptions {
   propagationPolicy?: 'Foreground' | 'Background' | 'Orphan';
 }
 
-export interface WatchOptions extends CallOptions {
+/** Makes objects for who keeps only some of them: what is not kept need not be made first. */
+export interface ObjectReader<T> {
+  fromJson(object: unknown): T;
+  /** @throws MalformedMessage */
+  fromProtobuf(message: Span, type: TypeMeta): T;
+}
+
+export interface WatchOptions<T = unknown> extends CallOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
@@ -56,6 +66,11 @@ export interface WatchOptions extends CallOptions {
   /** Ask for the present objects first (`sendInitialEvents`), ended by a bookmark with `k8s.io/initial-events-end`. */
   sendInitialEvents?: boolean;
   timeoutSeconds: number;
+  /**
+   * Makes the objects of ADDED, MODIFIED and DELETED; default: all that came. With it protobuf is asked for, which kinds
+   * that are built in come in: half the bytes of JSON, a fraction of its cost on both sides.
+   */
+  reader?: ObjectReader<T>;
 }
 
 export type WatchEvent<T> =
@@ -109,7 +124,7 @@ export interface KubeClient {
   /** Ends when the server ends the watch; throws ApiError or a connection error. Malformed lines throw. */
   watch<T extends KubeObject>(
     resource: Resource<T>,
-    options: WatchOptions,
+    options: WatchOptions<Live<T>>,
   ): AsyncIterable<WatchEvent<Live<T>>>;
   /** GET of any path, such as `/version` or `/apis/karpenter.sh/v1`; undefined when the server answers 404. */
   raw(path: string, options?: CallOptions): Promise<unknown>;

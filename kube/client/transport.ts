@@ -18,6 +18,8 @@ export interface Request extends Call {
   readonly body?: unknown;
   /** Of the body; default `application/json`. */
   readonly contentType?: string;
+  /** Forms that the answer may have; default `application/json`. */
+  readonly accept?: string;
   /** Whether making the call twice is the same as making it once. */
   readonly idempotent: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -26,6 +28,11 @@ export interface Request extends Call {
 export interface Reply {
   readonly contentType: string;
   readonly text: string;
+}
+
+export interface Stream {
+  readonly contentType: string;
+  readonly body: AsyncIterable<Buffer>;
 }
 
 export interface TransportOptions {
@@ -77,8 +84,9 @@ export class Transport {
    *
    * @throws ApiError, ConnectionError, or the signal's reason; reading the body throws whatever the socket does
    */
-  async open(request: Request): Promise<Response['body']> {
-    return (await this.#exchange(request, 'watches')).body;
+  async open(request: Request): Promise<Stream> {
+    const { headers, body } = await this.#exchange(request, 'watches');
+    return { contentType: headerOf(headers, 'content-type') ?? '', body };
   }
 
   async close(): Promise<void> {
@@ -104,7 +112,8 @@ export class Transport {
   }
 
   async #dispatch(request: Request, agent: Agent, fresh: boolean): Promise<Response> {
-    const { verb, path, query = {}, body, contentType = 'application/json', signal } = request;
+    const { verb, path, query = {}, body, signal } = request;
+    const { accept = 'application/json', contentType = 'application/json' } = request;
     signal?.throwIfAborted();
     const credentials = await this.#connection.headers({ fresh });
     const agents = await this.#agents.current();
@@ -114,7 +123,7 @@ export class Transport {
         path: `${this.#prefix}${path}${queryOf(query)}`,
         method: verb as Dispatcher.HttpMethod,
         headers: {
-          accept: 'application/json',
+          accept,
           'user-agent': this.#options.userAgent,
           ...(body === undefined ? {} : { 'content-type': contentType }),
           ...credentials,

@@ -21,7 +21,7 @@ import type { Connection } from './connection.ts';
 import { isGone, isNotFound, MalformedAnswer, type Call } from './errors.ts';
 import { pathOf } from './paths.ts';
 import { Transport, type Reply, type Request } from './transport.ts';
-import { readEvents } from './watch-stream.ts';
+import { protobuf, readEvents } from './watch-stream.ts';
 
 const mediaTypes: Readonly<Record<Patch['type'], string>> = {
   merge: 'application/merge-patch+json',
@@ -161,9 +161,9 @@ export class UndiciKubeClient implements KubeClient {
     });
   }
 
-  async *watch<T extends KubeObject>(
+  watch<T extends KubeObject>(
     resource: Resource<T>,
-    options: WatchOptions,
+    options: WatchOptions<Live<T>>,
   ): AsyncIterable<WatchEvent<Live<T>>> {
     const { sendInitialEvents, labelSelector, fieldSelector, resourceVersion } = options;
     const request: Request = {
@@ -181,8 +181,10 @@ export class UndiciKubeClient implements KubeClient {
         resourceVersionMatch: sendInitialEvents ? 'NotOlderThan' : undefined,
       },
       signal: options.signal,
+      // The parameter keeps refusals JSON.
+      ...(options.reader && { accept: `${protobuf};stream=watch, application/json` }),
     };
-    yield* readEvents<Live<T>>(await this.#transport.open(request), request);
+    return readEvents(async () => this.#transport.open(request), request, options.reader);
   }
 
   async raw(path: string, options: CallOptions = {}): Promise<unknown> {

@@ -107,12 +107,17 @@ export class ScriptedServer implements AsyncDisposable {
 
 /** A watch as the server's side holds it: what is sent, how it ends. */
 export class ScriptedWatch {
+  readonly #contentType: string;
   readonly #opened = Promise.withResolvers<ServerResponse>();
   readonly #closed = Promise.withResolvers<void>();
 
+  constructor(contentType = 'application/json') {
+    this.#contentType = contentType;
+  }
+
   /** To be put into a script. */
   readonly answer: Answer = (response) => {
-    response.writeHead(200, { 'content-type': 'application/json' });
+    response.writeHead(200, { 'content-type': this.#contentType });
     response.flushHeaders();
     response.on('close', () => this.#closed.resolve());
     this.#opened.resolve(response);

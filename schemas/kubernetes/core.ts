@@ -69,6 +69,7 @@ export interface PodSpec {
   topologySpreadConstraints?: Record<string, unknown>[];
   overhead?: ResourceList;
   resources?: { requests?: ResourceList; limits?: ResourceList };
+  resourceClaims?: { name: string }[];
   priority?: number;
   priorityClassName?: string;
   preemptionPolicy?: string;
@@ -102,6 +103,9 @@ export interface ContainerStatus {
   restartCount?: number;
   image?: string;
   imageID?: string;
+  /** What its node has given it, from Kubernetes 1.33 on. */
+  resources?: { requests?: ResourceList; limits?: ResourceList };
+  allocatedResources?: ResourceList;
   state?: {
     waiting?: { reason?: string; message?: string };
     running?: { startedAt?: string };

@@ -1,0 +1,228 @@
+import type {
+  AnyShape,
+  Field,
+  Kept,
+  Leaf,
+  List,
+  MapShape,
+  Message,
+  Numeric,
+  OneOf,
+  Shared,
+  Text,
+  Wrapped,
+} from './any-shape.ts';
+import { Times } from './times.ts';
+import { Cursor, MalformedMessage, wire, type Span } from './wire.ts';
+import { Words } from './words.ts';
+
+/** The part that is so written, made only where none is known. */
+type Share = (shared: Shared, written: Span, make: () => object) => object;
+
+/**
+ * Makes what is kept of an object's protobuf. Nothing is made of what is dropped: its length stands before it, and it is
+ * passed over in one step.
+ */
+export class ProtobufReader {
+  readonly #share: Share;
+  readonly #words = new Words();
+  readonly #times = new Times();
+
+  constructor(share: Share) {
+    this.#share = share;
+  }
+
+  /**
+   * @param cursor  at the message, which ends at `end`
+   * @param beside  what is told beside the message
+   * @throws MalformedMessage
+   */
+  read(shape: Message, cursor: Cursor, end: number, beside: object): Kept {
+    const kept = Object.assign(new shape.make(), beside);
+    this.#fill(kept, shape, cursor, end);
+    return kept;
+  }
+
+  #fill(kept: Kept, shape: Message, cursor: Cursor, end: number): void {
+    while (cursor.at < end) {
+      const start = cursor.at;
+      const tag = cursor.varint();
+      const field = shape.byNumber[tag >>> 3];
+      if (field === undefined) cursor.skip(tag & 7, end);
+      else if ('inlined' in field) this.#fill(kept, field.inlined, cursor, cursor.end(end));
+      else if (isComposed(field.shape)) this.#compose(kept, field, cursor, start, end);
+      else {
+        const value = this.#one(field.shape, cursor, tag & 7, end);
+        if (value !== undefined) kept[field.name] = value;
+        else if (field.shape.kind === 'oneOf') cursor.at = end;
+      }
+    }
+  }
+
+  /** A field that is read as a whole: all entries of a list or map, which stand together, and what is shared. */
+  #compose(kept: Kept, { name, shape }: Field, cursor: Cursor, start: number, end: number): void {
+    const { bytes } = cursor;
+    const whole = shape.kind === 'shared' ? shape.shape : (shape as List | MapShape);
+    passAll(whole, cursor, start, end);
+    const after = cursor.at;
+    const parse = (): object | undefined => this.#parsed(whole, bytes, start, after);
+    const value =
+      shape.kind === 'shared'
+        ? this.#share(shape, { bytes, from: start, to: after }, () => parse() ?? {})
+        : parse();
+    if (value !== undefined)
+      kept[name] = kept[name] === undefined ? value : joined(kept[name], value);
+  }
+
+  /** @param from  the place of the first tag */
+  #parsed(
+    shape: List | MapShape | Message,
+    bytes: Buffer,
+    from: number,
+    end: number,
+  ): object | undefined {
+    const cursor = new Cursor(bytes, from);
+    if (shape.kind === 'list') return this.#list(shape, cursor, end);
+    if (shape.kind === 'map') return this.#map(shape, cursor, end);
+    return this.#message(shape, cursor, cursor.varint() & 7, end);
+  }
+
+  #list({ entry }: List, cursor: Cursor, end: number): unknown[] | undefined {
+    const entries: unknown[] = [];
+    while (cursor.at < end) {
+      const value = this.#one(entry, cursor, cursor.varint() & 7, end);
+      if (value !== undefined) entries.push(value);
+      else if (entry.kind === 'text') entries.push('');
+    }
+    return entries.length > 0 ? entries.slice() : undefined; // an array that grew has room for sixteen more
+  }
+
+  /** Keys are looked at first, so that nothing is made of the values of those that are not kept. */
+  #map({ values, only, make: Make }: MapShape, cursor: Cursor, end: number): object | undefined {
+    const map = new Make();
+    let isEmpty = true;
+    while (cursor.at < end) {
+      expect(cursor.varint() & 7, wire.bytes);
+      const entryEnd = cursor.end(end);
+      const from = cursor.at;
+      const key = (this.#in(cursor, 1, word, entryEnd) as string | undefined) ?? '';
+      if (only?.has(key) === false) continue;
+      cursor.at = from;
+      map[key] = (this.#in(cursor, 2, valuesOf[values], entryEnd) as string | undefined) ?? '';
+      isEmpty = false;
+    }
+    return isEmpty ? undefined : map;
+  }
+
+  /** One field of the message that ends at `end`; goes there. */
+  #in(cursor: Cursor, place: number, shape: Leaf, end: number): unknown {
+    let value: unknown;
+    while (cursor.at < end) {
+      const tag = cursor.varint();
+      if (tag >>> 3 === place) value = this.#one(shape, cursor, tag & 7, end);
+      else cursor.skip(tag & 7, end);
+    }
+    return value;
+  }
+
+  #one(shape: AnyShape, cursor: Cursor, type: number, end: number): unknown {
+    switch (shape.kind) {
+      case 'text':
+      case 'oneOf':
+        return this.#text(shape, cursor, type, end);
+      case 'message':
+        return this.#message(shape, cursor, type, end);
+      case 'wrapped':
+        return this.#wrapped(shape, cursor, type, end);
+      case 'numeric':
+        return numberOf(shape.as, numberAt(cursor, type, end));
+      case 'list':
+      case 'map':
+      case 'shared':
+        throw new TypeError(`protobuf has no list of ${shape.kind}s`);
+    }
+  }
+
+  /** Of a time that is not set the message is empty. */
+  #wrapped({ as }: Wrapped, cursor: Cursor, type: number, limit: number): unknown {
+    expect(type, wire.bytes);
+    const end = cursor.end(limit);
+    if (as === 'quantity') return this.#in(cursor, 1, word, end);
+    const second = this.#in(cursor, 1, number, end);
+    return second === undefined ? undefined : this.#times.of(second as number);
+  }
+
+  #message(shape: Message, cursor: Cursor, type: number, limit: number): Kept | undefined {
+    expect(type, wire.bytes);
+    const end = cursor.end(limit);
+    const kept = new shape.make();
+    this.#fill(kept, shape, cursor, end);
+    return shape.keep(kept) ? kept : undefined;
+  }
+
+  #text(shape: Text | OneOf, cursor: Cursor, type: number, limit: number): string | undefined {
+    expect(type, wire.bytes);
+    const end = cursor.end(limit);
+    const { bytes, at } = cursor;
+    cursor.at = end;
+    if (at === end) return undefined;
+    if (shape.kind === 'text' && !shape.isWord) return bytes.toString('utf8', at, end);
+    const word = this.#words.of(bytes, at, end);
+    return shape.kind === 'oneOf' && !shape.values.has(word) ? undefined : word;
+  }
+}
+
+function isComposed(shape: AnyShape): shape is List | MapShape | Shared {
+  return shape.kind === 'list' || shape.kind === 'map' || shape.kind === 'shared';
+}
+
+/** Goes past the field whose tag was just read, and past those with the same tag where they are one list or map. */
+function passAll(shape: AnyShape, cursor: Cursor, start: number, end: number): void {
+  const after = cursor.at;
+  cursor.at = start;
+  const tag = cursor.varint();
+  cursor.at = after;
+  expect(tag & 7, wire.bytes);
+  cursor.skip(wire.bytes, end);
+  while (shape.kind !== 'message' && cursor.at < end) {
+    const next = cursor.at;
+    if (cursor.varint() !== tag) {
+      cursor.at = next;
+      return;
+    }
+    cursor.skip(wire.bytes, end);
+  }
+}
+
+function numberAt(cursor: Cursor, type: number, end: number): number {
+  expect(type, wire.varint);
+  const value = cursor.varint();
+  if (cursor.at > end) throw new MalformedMessage('a number is longer than its message');
+  return value;
+}
+
+function numberOf(as: Numeric['as'], value: number): unknown {
+  if (as === 'number') return value;
+  if (as === 'flag') return value !== 0;
+  if (value === 0) return undefined;
+  return as === 'set' ? true : value;
+}
+
+function expect(type: number, wanted: number): void {
+  if (type !== wanted) throw new MalformedMessage(`wire type ${type} where ${wanted} should be`);
+}
+
+/** A list or map that did not stand together, which Go never writes. */
+function joined(one: unknown, other: object): unknown {
+  return Array.isArray(one) && Array.isArray(other)
+    ? [...(one as unknown[]), ...(other as unknown[])]
+    : { ...(one as object), ...other };
+}
+
+const word: Leaf = { kind: 'text', isWord: true };
+const number: Leaf = { kind: 'numeric', as: 'number' };
+const valuesOf: Readonly<Record<MapShape['values'], Leaf>> = {
+  text: { kind: 'text', isWord: false },
+  word,
+  quantity: { kind: 'wrapped', as: 'quantity' },
+};

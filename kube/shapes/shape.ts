@@ -1,0 +1,143 @@
+/**
+ * What is kept of an object, told field by field, with the fields' numbers in protobuf. The types see to it that what is
+ * kept is still what its readers take it for: each field that a type names is decided about, and only what may be
+ * absent anyway can be dropped.
+ *
+ * Source of what each kind of value is on the wire: k8s.io/api and k8s.io/apimachinery v0.37, generated.proto and the
+ * `json` tags in types.go. Go writes fields without a pointer even where they are empty, which JSON leaves out.
+ */
+import {
+  roomFor,
+  type AnyShape,
+  type Field,
+  type Inlined,
+  type List,
+  type MapShape,
+  type Message,
+  type Numeric,
+  type OneOf,
+  type Shared,
+  type Text,
+  type Wrapped,
+} from './any-shape.ts';
+
+/** Passed over unread. */
+export const dropped = Symbol('dropped');
+
+/** Of which type the value is that a shape is for, which nobody but the compiler asks. */
+declare const forType: unique symbol;
+interface Of<T> {
+  readonly [forType]?: (value: T) => void;
+}
+
+export type Shape<T> = AnyShape & Of<T>;
+/** Of a whole object. */
+export type ObjectShape<T> = Message & Of<T>;
+
+const numeric = <T>(as: Numeric['as']): Numeric & Of<T> => ({ kind: 'numeric', as });
+
+export const text: Text & Of<string> = { kind: 'text', isWord: false };
+/** A text that many objects have in common, like the name of their namespace. */
+export const word: Text & Of<string> = { kind: 'text', isWord: true };
+export const number = numeric<number>('number');
+/** A number whose 0 means the same as none. */
+export const nonZero = numeric<number>('nonZero');
+export const flag = numeric<boolean>('flag');
+/** A flag whose false means the same as none. */
+export const set = numeric<boolean>('set');
+/** A text as in `2026-11-30T08:00:00Z`. */
+export const time: Wrapped & Of<string> = { kind: 'wrapped', as: 'time' };
+
+const mapOf = (values: MapShape['values']): MapShape & Of<Record<string, string>> => ({
+  kind: 'map',
+  values,
+  make: roomFor(),
+});
+
+/** `map<string, string>` */
+export const texts = (): MapShape & Of<Record<string, string>> => mapOf('word');
+/** `map<string, Quantity>` */
+export const quantities = (): MapShape & Of<Record<string, string>> => mapOf('quantity');
+
+/** The entries with these keys, of a map in which others stand too. */
+export function only(...keys: readonly string[]): MapShape & Of<Record<string, string>> {
+  return { ...mapOf('text'), only: new Set(keys) };
+}
+
+/** A word that is one of these; where it is another, nothing is kept of the message that it is in. */
+export function oneOf(...values: readonly string[]): OneOf & Of<string> {
+  return { kind: 'oneOf', values: new Set(values) };
+}
+
+/** Entries of which nothing is kept are left out, and so is a list in which none is left. */
+export function list<T>(entry: Shape<T>): List & Of<readonly T[]> {
+  return { kind: 'list', entry };
+}
+
+/** Equal ones are one object in memory, whoever's they are. */
+export function shared<T>(shape: (List | MapShape | Message) & Of<T>): Shared & Of<T> {
+  return { kind: 'shared', shape };
+}
+
+/** Where a field is on the wire: its number, or those of the inlined message and of the field in that. */
+interface Placed<T> {
+  readonly at: readonly [number] | readonly [number, number];
+  readonly shape: Shape<T>;
+}
+
+export function at<T>(place: number, shape: Shape<T>): Placed<T> {
+  return { at: [place], shape };
+}
+
+export function within<T>(inlined: number, place: number, shape: Shape<T>): Placed<T> {
+  return { at: [inlined, place], shape };
+}
+
+/** What protobuf tells beside the message: of which kind it is. */
+export function beside<T>(shape: Shape<T>): Placed<T> {
+  return { at: [0], shape }; // no field has that number
+}
+
+type Decision<T> = undefined extends T ? Placed<NonNullable<T>> | typeof dropped : Placed<T>;
+type Decisions<T> = { readonly [K in keyof Required<T>]: Decision<T[K]> };
+type Named = Field & Pick<Placed<unknown>, 'at'>;
+
+/**
+ * An object with these fields of it.
+ *
+ * @param decisions  for every field that the type names; what it does not name is dropped
+ * @param keep  says no where nothing of the object is to be kept
+ */
+export function message<T extends object>(
+  decisions: Decisions<T>,
+  keep: (kept: Readonly<Partial<T>>) => boolean = always,
+): ObjectShape<T> {
+  const entries = Object.entries(decisions as Record<string, Placed<unknown> | typeof dropped>);
+  const named = entries.flatMap(([name, decision]) =>
+    decision === dropped ? [] : [{ name, ...decision }],
+  );
+  return messageOf(named, keep as Message['keep']);
+}
+
+/** What types leave open, such as an affinity, in a form that is known here. */
+export function open<S extends List | Message>(shape: S): S & Of<unknown> {
+  return shape as S & Of<unknown>;
+}
+
+function messageOf(named: readonly Named[], keep: Message['keep']): Message {
+  const byNumber: (Field | Inlined | undefined)[] = [];
+  const inlined = new Map<number, Named[]>();
+  for (const {
+    name,
+    shape,
+    at: [first, second],
+  } of named) {
+    if (second === undefined) byNumber[first] = { name, shape };
+    else inlined.set(first, [...(inlined.get(first) ?? []), { name, shape, at: [second] }]);
+  }
+  for (const [place, fields] of inlined) byNumber[place] = { inlined: messageOf(fields, always) };
+  const fields = named.map(({ name, shape }) => ({ name, shape }));
+  return { kind: 'message', fields, byNumber: Array.from(byNumber), keep, make: roomFor() };
+}
+
+const always = (): boolean => true;

@@ -1,0 +1,116 @@
+/**
+ * `npm run bench:cache`: what the controller's cache of 20,000 Pods costs, beside client-node's informer. Each fills
+ * from the same small TLS server that streams as kube-apiserver does, in a process of its own, in turn.
+ *
+ * `--api-server` fills both from a real kube-apiserver too, which takes minutes, since it has to hold 20,000 Pods first.
+ * `--pods` and `--rounds` make it shorter while developing; the bars are for the defaults.
+ */
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+import { Run } from '#sandbox/processes/run.ts';
+import { SystemClock } from '#schemas/time/system-clock.ts';
+
+import { atMost, median, rounded } from '../webhook/statistics.ts';
+import type { Measured } from './measure.ts';
+import { mixes, podOf, type Mix } from './pods.ts';
+import { bundle, read, readers, startServer, type Reader, type Target } from './processes.ts';
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    'api-server': { type: 'boolean', default: false },
+    pods: { type: 'string', default: '20000' },
+    rounds: { type: 'string', default: '5' },
+  },
+});
+const pods = Number(values.pods);
+const rounds = Number(values.rounds);
+const clock = new SystemClock();
+const tell = (line: string): void => void process.stderr.write(`bench:cache: ${line}\n`);
+const run = await Run.open('bench-cache');
+try {
+  const result = await bench();
+  for (const bar of result.bars)
+    tell(`${bar.ok ? 'ok    ' : 'MISSED'} ${bar.what}: ${bar.measured} ${bar.unit} (${bar.bar})`);
+  if (values.json) console.log(JSON.stringify(result));
+  process.exitCode = result.ok ? 0 : 1;
+} finally {
+  await run.close();
+}
+
+type Medians = Readonly<Record<Reader, Measured>>;
+
+async function bench() {
+  const dir = join(run.dir, 'bundle');
+  await bundle(dir);
+  const measured = new Map<Mix, Medians>();
+  for (const mix of mixes) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other: they share the processors
+    const target = await startServer(run, clock, { mix, pods });
+    // oxlint-disable-next-line no-await-in-loop
+    measured.set(mix, await both(mix, { ...target, dir }));
+  }
+  const [alike, different] = mixes.map((mix) => measured.get(mix)) as [Medians, Medians];
+  const quarter = (what: 'ready' | 'stall'): number =>
+    alike.ours[what] / alike['client-node'][what];
+  const bars = [
+    atMost('held for Pods of which fifty are alike', alike.ours.held, 40, 'MiB'),
+    atMost('held for Pods that are all different', different.ours.held, 40, 'MiB'),
+    atMost("longest stall, to that of client-node's informer", quarter('stall'), 0.25, '×'),
+    atMost("time to ready, to that of client-node's informer", quarter('ready'), 0.25, '×'),
+  ];
+  return {
+    name: 'bench:cache',
+    ok: bars.every((bar) => bar.ok),
+    bars,
+    cores: availableParallelism(),
+    node: process.version,
+    peer: `@kubernetes/client-node ${versionOf('@kubernetes/client-node')}`,
+    pods: { count: pods, bytes: Math.round(bytes('fifty-alike') / pods) },
+    rounds,
+    units: { ready: 'ms', stall: 'ms', held: 'MiB', processor: 'ms', peak: 'MiB' },
+    ...Object.fromEntries(measured),
+  };
+}
+
+/** In turn, so that whatever else the computer does weighs on both. */
+async function both(what: string, target: Target & { readonly dir: string }): Promise<Medians> {
+  const seen: Record<Reader, Measured[]> = { ours: [], 'client-node': [] };
+  for (let round = 1; round <= rounds; round++) {
+    for (const reader of readers) {
+      // oxlint-disable-next-line no-await-in-loop -- in turn
+      const one = await read(run, reader, target);
+      if (one.pods !== pods) throw new Error(`${reader} has ${one.pods} Pods of ${pods}`);
+      seen[reader].push(one);
+      tell(`${what}, round ${round}, ${reader}: ${JSON.stringify(roundedAll(one))}`);
+    }
+  }
+  return { ours: medians(seen.ours), 'client-node': medians(seen['client-node']) };
+}
+
+function medians(all: readonly Measured[]): Measured {
+  const of = (what: keyof Measured): number => rounded(median(all.map((one) => one[what])));
+  const [ready, stall, held] = [of('ready'), of('stall'), of('held')];
+  return { ready, stall, held, processor: of('processor'), peak: of('peak'), pods: of('pods') };
+}
+
+function roundedAll(one: Measured): object {
+  return Object.fromEntries(Object.entries(one).map(([name, value]) => [name, rounded(value)]));
+}
+
+function bytes(mix: Mix): number {
+  let sum = 0;
+  for (let index = 0; index < pods; index++) sum += JSON.stringify(podOf(index, mix)).length;
+  return sum;
+}
+
+function versionOf(name: string): string {
+  const file = fileURLToPath(
+    new URL(`../../../node_modules/${name}/package.json`, import.meta.url),
+  );
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
