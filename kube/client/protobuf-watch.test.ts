@@ -5,7 +5,7 @@ import { pods } from '#schemas/kubernetes/resource.ts';
 
 import { ShapeReader } from '../shapes/shape-reader.ts';
 import { at, beside, message, text, word, type ObjectShape } from '../shapes/shape.ts';
-import { framed } from '../testing/protobuf-events.ts';
+import { framed, wrapped } from '../testing/protobuf-events.ts';
 import { written, type Fields } from '../testing/protobuf-writer.ts';
 import { refusal, ScriptedServer, ScriptedWatch } from '../testing/scripted-server.ts';
 import type { ObjectReader, WatchEvent } from './client.ts';
@@ -31,6 +31,7 @@ const status: Fields = {
   message: [3, 'text'],
   reason: [4, 'text'],
   code: [6, 'number'],
+  details: [5, { fields: { retryAfterSeconds: [5, 'number'] } }],
 };
 const named = message<{ apiVersion?: string; kind?: string; metadata?: { name?: string } }>({
   apiVersion: beside(word),
@@ -70,7 +71,9 @@ describe('a watch whose reader knows what to keep', () => {
     const first = start()();
     await watch.send('ADDED', { ...pod, metadata: { name: 'web', uid: 'u' } });
     expect(await first).toEqual({ type: 'ADDED', object: { ...pod, metadata: { name: 'web' } } });
-    expect(server.asked[0]?.headers.accept).toBe(`${protobuf}, application/json`);
+    expect(server.asked[0]?.headers.accept).toBe(
+      'application/vnd.kubernetes.protobuf, application/json',
+    );
   });
 
   test('reads events from frames, however they are cut', async () => {
@@ -131,9 +134,31 @@ describe('a watch whose reader knows what to keep', () => {
     await expect(first).rejects.toBeInstanceOf(ConnectionError);
   });
 
-  test('is refused in words', async () => {
+  test('is refused in words, in either form', async () => {
     server.script(refusal(403, 'Forbidden', { message: 'pods is forbidden' }));
     await expect(start()()).rejects.toThrow('pods is forbidden');
+
+    const said = { status: 'Failure', message: 'pods are too many', reason: 'TooManyRequests' };
+    const details = { retryAfterSeconds: 3 };
+    const body = wrapped(
+      { apiVersion: 'v1', kind: 'Status' },
+      written(status, { ...said, details }),
+    );
+    server.script((response) => {
+      response.writeHead(429, { 'content-type': 'application/vnd.kubernetes.protobuf' });
+      response.end(body);
+    });
+    const refused = start()();
+    await expect(refused).rejects.toThrow('pods are too many (429 TooManyRequests)');
+    await expect(refused).rejects.toMatchObject({ code: 429, retryAfter: 3000 });
+  });
+
+  test('is refused by its code alone where nobody can read the words', async () => {
+    server.script((response) => {
+      response.writeHead(410, { 'content-type': 'application/vnd.kubernetes.protobuf' });
+      response.end('no message');
+    });
+    await expect(start()()).rejects.toMatchObject({ code: 410, text: 'HTTP 410' });
   });
 });
 

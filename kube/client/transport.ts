@@ -11,6 +11,7 @@ import { Agents } from './agents.ts';
 import type { Connection } from './connection.ts';
 import { ApiError, ConnectionError, type Call } from './errors.ts';
 import { queryOf, type Query } from './paths.ts';
+import { protobuf, statusIn } from './protobuf-object.ts';
 import { retryDelay } from './retry.ts';
 
 export interface Request extends Call {
@@ -107,8 +108,7 @@ export class Transport {
       response = await this.#dispatch(request, agent, true);
     }
     if (response.statusCode < 300) return response;
-    const text = await response.body.text().catch(failedIn(request));
-    throw ApiError.fromBody(request, answerOf(response), text);
+    throw await refusalIn(response, request);
   }
 
   async #dispatch(request: Request, agent: Agent, fresh: boolean): Promise<Response> {
@@ -141,6 +141,17 @@ export function failedIn(request: Request): (cause: unknown) => never {
     request.signal?.throwIfAborted();
     throw new ConnectionError(request, cause);
   };
+}
+
+/** In the form that was asked for: whoever asks for protobuf is refused in it. */
+async function refusalIn(response: Response, request: Request): Promise<ApiError> {
+  const answer = answerOf(response);
+  if (!headerOf(response.headers, 'content-type')?.startsWith(protobuf)) {
+    const text = await response.body.text().catch(failedIn(request));
+    return ApiError.fromBody(request, answer, text);
+  }
+  const bytes = Buffer.from(await response.body.arrayBuffer().catch(failedIn(request)));
+  return new ApiError(request, answer, statusIn(bytes) ?? {});
 }
 
 function answerOf({ statusCode, headers }: Response) {

@@ -20,8 +20,9 @@ import type {
 import type { Connection } from './connection.ts';
 import { isGone, isNotFound, MalformedAnswer, type Call } from './errors.ts';
 import { pathOf } from './paths.ts';
+import { protobuf } from './protobuf-object.ts';
 import { Transport, type Reply, type Request } from './transport.ts';
-import { protobuf, readEvents } from './watch-stream.ts';
+import { readEvents } from './watch-stream.ts';
 
 const mediaTypes: Readonly<Record<Patch['type'], string>> = {
   merge: 'application/merge-patch+json',
@@ -181,8 +182,7 @@ export class UndiciKubeClient implements KubeClient {
         resourceVersionMatch: sendInitialEvents ? 'NotOlderThan' : undefined,
       },
       signal: options.signal,
-      // The parameter keeps refusals JSON.
-      ...(options.reader && { accept: `${protobuf};stream=watch, application/json` }),
+      ...(options.reader && { accept: `${protobuf}, application/json` }),
     };
     return readEvents(async () => this.#transport.open(request), request, options.reader);
   }

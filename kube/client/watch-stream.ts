@@ -2,9 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import type { ObjectReader, WatchEvent } from './client.ts';
 import { inFrames, inLines, type EventForm } from './event-forms.ts';
+import { protobuf } from './protobuf-object.ts';
 import { failedIn, type Request, type Stream } from './transport.ts';
-
-export const protobuf = 'application/vnd.kubernetes.protobuf';
 
 /**
  * How many bytes are read before the event loop gets a turn: of JSON some fifty Pods, two or three milliseconds. Where a
