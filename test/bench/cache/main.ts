@@ -18,6 +18,7 @@ import { atMost, median, rounded } from '../webhook/statistics.ts';
 import type { Measured } from './measure.ts';
 import { mixes, podOf, type Mix } from './pods.ts';
 import { bundle, read, readers, startServer, type Reader, type Target } from './processes.ts';
+import { startApiServer } from './through-api-server.ts';
 
 const { values } = parseArgs({
   options: {
@@ -42,26 +43,28 @@ try {
   await run.close();
 }
 
-type Medians = Readonly<Record<Reader, Measured>>;
+interface Compared extends Readonly<Record<Reader, Measured>> {
+  /** Of ours to the other's, round by round; the medians. */
+  readonly ratios: { readonly ready: number; readonly stall: number };
+}
 
 async function bench() {
   const dir = join(run.dir, 'bundle');
   await bundle(dir);
-  const measured = new Map<Mix, Medians>();
+  const measured = new Map<Mix, Compared>();
   for (const mix of mixes) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other: they share the processors
     const target = await startServer(run, clock, { mix, pods });
     // oxlint-disable-next-line no-await-in-loop
     measured.set(mix, await both(mix, { ...target, dir }));
   }
-  const [alike, different] = mixes.map((mix) => measured.get(mix)) as [Medians, Medians];
-  const quarter = (what: 'ready' | 'stall'): number =>
-    alike.ours[what] / alike['client-node'][what];
+  const real = values['api-server'] ? await behindApiServer(dir) : {};
+  const [alike, different] = mixes.map((mix) => measured.get(mix)) as [Compared, Compared];
   const bars = [
     atMost('held for Pods of which fifty are alike', alike.ours.held, 40, 'MiB'),
     atMost('held for Pods that are all different', different.ours.held, 40, 'MiB'),
-    atMost("longest stall, to that of client-node's informer", quarter('stall'), 0.25, '×'),
-    atMost("time to ready, to that of client-node's informer", quarter('ready'), 0.25, '×'),
+    atMost("longest stall, to that of client-node's informer", alike.ratios.stall, 0.25, '×'),
+    atMost("time to ready, to that of client-node's informer", alike.ratios.ready, 0.25, '×'),
   ];
   return {
     name: 'bench:cache',
@@ -74,11 +77,20 @@ async function bench() {
     rounds,
     units: { ready: 'ms', stall: 'ms', held: 'MiB', processor: 'ms', peak: 'MiB' },
     ...Object.fromEntries(measured),
+    ...real,
   };
 }
 
+/** What a real kube-apiserver needs itself is no part of any bar. */
+async function behindApiServer(dir: string): Promise<{ 'api-server': Compared }> {
+  const target = await startApiServer(run, clock, { count: pods, tell });
+  const measured = await both('api-server', { ...target, dir });
+  await target.stop();
+  return { 'api-server': measured };
+}
+
 /** In turn, so that whatever else the computer does weighs on both. */
-async function both(what: string, target: Target & { readonly dir: string }): Promise<Medians> {
+async function both(what: string, target: Target & { readonly dir: string }): Promise<Compared> {
   const seen: Record<Reader, Measured[]> = { ours: [], 'client-node': [] };
   for (let round = 1; round <= rounds; round++) {
     for (const reader of readers) {
@@ -89,7 +101,19 @@ async function both(what: string, target: Target & { readonly dir: string }): Pr
       tell(`${what}, round ${round}, ${reader}: ${JSON.stringify(roundedAll(one))}`);
     }
   }
-  return { ours: medians(seen.ours), 'client-node': medians(seen['client-node']) };
+  const ratio = (name: 'ready' | 'stall'): number =>
+    rounded(
+      median(
+        seen.ours.map(
+          (one, index) => one[name] / (seen['client-node'][index]?.[name] ?? Number.NaN),
+        ),
+      ),
+    );
+  return {
+    ours: medians(seen.ours),
+    'client-node': medians(seen['client-node']),
+    ratios: { ready: ratio('ready'), stall: ratio('stall') },
+  };
 }
 
 function medians(all: readonly Measured[]): Measured {

@@ -1,5 +1,5 @@
 /** The server and the two that read from it, each a process of its own, with the access that a Pod has. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -68,12 +68,17 @@ async function answers(port: number, dispatcher: Agent): Promise<boolean> {
 }
 
 /** The files that a Pod's ServiceAccount gives it, at their places under `root`. */
-export async function writeAccount(root: string, caPem: string, token: string): Promise<void> {
+async function writeAccount(root: string, caPem: string, token: string): Promise<void> {
   const folder = join(root, accountFiles);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'ca.crt'), caPem);
   await writeFile(join(folder, 'token'), token, { mode: 0o600 });
   await writeFile(join(folder, 'namespace'), 'default');
+}
+
+/** The same from a folder that has them. */
+export async function accountIn(root: string, folder: string): Promise<void> {
+  await cp(folder, join(root, accountFiles), { recursive: true });
 }
 
 /** @throws Error with the end of its log when it measured nothing */
