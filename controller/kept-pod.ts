@@ -22,6 +22,7 @@ import {
   quantities,
   set,
   shared,
+  template,
   text,
   texts,
   time,
@@ -82,7 +83,7 @@ const hostPort = message<NonNullable<Container['ports']>[number]>(
     hostIP: at(5, text),
     protocol: at(4, word),
   },
-  ({ hostPort: port }) => port !== undefined,
+  'hostPort',
 );
 
 const container = message<Container>({
@@ -123,8 +124,9 @@ const volume = message<Binding>(
       message<NonNullable<Binding['csi']>>({ driver: at(1, word), readOnly: at(2, flag) }),
     ),
   },
-  ({ persistentVolumeClaim, ephemeral, csi }) =>
-    (persistentVolumeClaim ?? ephemeral ?? csi) !== undefined,
+  'persistentVolumeClaim',
+  'ephemeral',
+  'csi',
 );
 
 const toleration = message<Toleration>({
@@ -163,17 +165,14 @@ const spec = message<PodSpec>({
 });
 
 /** Why it is not placed, when it was, and whether it can be resized. */
-const condition = message<Condition>(
-  {
-    type: at(1, oneOf('PodScheduled', 'PodResizePending')),
-    status: at(2, word),
-    reason: at(5, word),
-    message: at(6, text),
-    observedGeneration: dropped,
-    lastTransitionTime: at(4, time),
-  },
-  ({ type }) => type !== undefined,
-);
+const condition = message<Condition>({
+  type: at(1, oneOf('PodScheduled', 'PodResizePending')),
+  status: at(2, word),
+  reason: at(5, word),
+  message: at(6, text),
+  observedGeneration: dropped,
+  lastTransitionTime: at(4, time),
+});
 
 type State = NonNullable<ContainerStatus['state']>;
 
@@ -192,16 +191,14 @@ const containerStatus = message<ContainerStatus>(
     imageID: dropped,
     state: at(
       2,
-      message<State>(
-        { waiting: at(1, waiting), running: dropped, terminated: dropped },
-        (state) => state.waiting !== undefined,
-      ),
+      message<State>({ waiting: at(1, waiting), running: dropped, terminated: dropped }, 'waiting'),
     ),
     resources: at(11, shared(resources)),
     allocatedResources: at(10, shared(quantities())),
   },
-  ({ state, resources: own, allocatedResources }) =>
-    (state ?? own ?? allocatedResources) !== undefined,
+  'state',
+  'resources',
+  'allocatedResources',
 );
 
 const status = message<PodStatus>({
@@ -221,6 +218,6 @@ export const keptPod = message<Pod>({
   apiVersion: beside(word),
   kind: beside(word),
   metadata: at(1, metadata),
-  spec: at(2, spec),
+  spec: at(2, template(spec, { apart: 'nodeName', holder: 'containers' })),
   status: at(3, status),
 });

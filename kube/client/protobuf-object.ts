@@ -12,8 +12,9 @@ import { Cursor, MalformedMessage, wire, type Span } from '../shapes/wire.ts';
 
 export const protobuf = 'application/vnd.kubernetes.protobuf';
 
-/** Before each object. */
-const magic = Buffer.from('k8s\0');
+/** Before each object, as a number: `k8s` and a zero. */
+const magic = 0x6b_38_73_00;
+const magicBytes = 4;
 
 const typeMeta = new ShapeReader(
   message<{ apiVersion?: string; kind?: string }>({
@@ -66,9 +67,9 @@ export function statusIn(body: Buffer): Status | undefined {
 }
 
 function withoutMagic({ bytes, from, to }: Span): Span {
-  if (to - from < magic.length || magic.some((byte, index) => bytes[from + index] !== byte))
+  if (to - from < magicBytes || bytes.readUInt32BE(from) !== magic)
     throw new MalformedMessage('an object without its first four bytes');
-  return { bytes, from: from + magic.length, to };
+  return { bytes, from: from + magicBytes, to };
 }
 
 /** The message in the field with that number; empty when the field is absent, as is a message with nothing in it. */

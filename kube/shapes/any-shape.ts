@@ -48,8 +48,20 @@ export interface Message {
   readonly fields: readonly Field[];
   /** By number. */
   readonly byNumber: readonly (Field | Inlined | undefined)[];
-  /** Whether an object is kept, by what was kept of it. */
-  readonly keep: (kept: Kept) => boolean;
+  /** Where there is none of these, nothing is kept of the object. */
+  readonly needs: ReadonlySet<string> | undefined;
+  readonly make: Make;
+}
+
+/** A message that is one object in memory with all that are equal to it but for one field. */
+export interface Template {
+  readonly kind: 'template';
+  /** What they have in common: all but the field. */
+  readonly common: Message;
+  readonly apart: Field & { readonly place: number; readonly shape: Leaf };
+  /** A field of what they have in common that is made anew for each template, so that who has it has that very template's. */
+  readonly holder: string;
+  /** Makes those that have the field. */
   readonly make: Make;
 }
 
@@ -63,7 +75,7 @@ export interface Inlined {
   readonly inlined: Message;
 }
 
-export type AnyShape = Leaf | OneOf | MapShape | List | Shared | Message;
+export type AnyShape = Leaf | OneOf | MapShape | List | Shared | Message | Template;
 export type Kept = Record<string, unknown>;
 type Make = new () => Kept;
 

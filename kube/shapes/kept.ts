@@ -1,6 +1,17 @@
-import type { AnyShape, Leaf, List, MapShape, Message, Shared } from './any-shape.ts';
+import type {
+  AnyShape,
+  Kept,
+  Leaf,
+  List,
+  MapShape,
+  Message,
+  OneOf,
+  Shared,
+  Template,
+} from './any-shape.ts';
+import { withApart } from './templates.ts';
 
-type Share = (shared: Shared, part: object) => object;
+type Share = (shape: Shared | Template, part: object) => object;
 
 /** What is kept of a value that came as JSON; undefined: nothing. */
 export function kept(shape: AnyShape, value: unknown, share: Share): unknown {
@@ -11,6 +22,8 @@ function keptOf(shape: AnyShape, value: NonNullable<unknown>, share: Share): unk
   switch (shape.kind) {
     case 'shared':
       return sharedPart(shape, value, share);
+    case 'template':
+      return templatePart(shape, value as Record<string, unknown>, share);
     case 'message':
       return messagePart(shape, value as Record<string, unknown>, share);
     case 'list':
@@ -20,14 +33,20 @@ function keptOf(shape: AnyShape, value: NonNullable<unknown>, share: Share): unk
     case 'text':
     case 'numeric':
     case 'wrapped':
-      return leaf(shape, value);
     case 'oneOf':
-      return shape.values.has(value as string) ? value : undefined;
+      return leaf(shape, value);
   }
 }
 
+export function isKept(kept: Kept, needs: Message['needs']): boolean {
+  if (!needs) return true;
+  for (const name of needs) if (kept[name] !== undefined) return true;
+  return false;
+}
+
 /** What JSON leaves out, and who writes JSON by hand may not. */
-function leaf(shape: Leaf, value: unknown): unknown {
+function leaf(shape: Leaf | OneOf, value: unknown): unknown {
+  if (shape.kind === 'oneOf') return shape.values.has(value as string) ? value : undefined;
   const isNothing =
     shape.kind === 'numeric' && (shape.as === 'nonZero' || shape.as === 'set')
       ? !value
@@ -40,8 +59,18 @@ function sharedPart(shape: Shared, value: unknown, share: Share): unknown {
   return typeof part === 'object' && part !== null ? share(shape, part) : part;
 }
 
+function templatePart(
+  shape: Template,
+  value: Readonly<Record<string, unknown>>,
+  share: Share,
+): object | undefined {
+  const common = messagePart(shape.common, value, share);
+  const { name, shape: apart } = shape.apart;
+  return common && withApart(shape, share(shape, common), kept(apart, value[name], share));
+}
+
 function messagePart(
-  { fields, keep }: Message,
+  { fields, needs }: Message,
   value: Readonly<Record<string, unknown>>,
   share: Share,
 ): object | undefined {
@@ -49,9 +78,8 @@ function messagePart(
   for (const { name, shape } of fields) {
     const part = kept(shape, value[name], share);
     if (part !== undefined) object[name] = part;
-    else if (shape.kind === 'oneOf') return undefined;
   }
-  return keep(object) ? object : undefined;
+  return isKept(object, needs) ? object : undefined;
 }
 
 function mapPart({ only }: MapShape, map: Readonly<Record<string, string>>): object | undefined {

@@ -6,18 +6,18 @@ import type {
   List,
   MapShape,
   Message,
-  Numeric,
-  OneOf,
   Shared,
-  Text,
-  Wrapped,
+  Template,
 } from './any-shape.ts';
-import { Times } from './times.ts';
-import { Cursor, MalformedMessage, wire, type Span } from './wire.ts';
-import { Words } from './words.ts';
+import { Essence } from './essence.ts';
+import { isKept } from './kept.ts';
+import { LeafReader, word } from './leaf-reader.ts';
+import { mayBeKept } from './presence.ts';
+import { withApart } from './templates.ts';
+import { Cursor, expect, wire, type Span } from './wire.ts';
 
 /** The part that is so written, made only where none is known. */
-type Share = (shared: Shared, written: Span, make: () => object) => object;
+type Share = (shape: Shared | Template, written: Span, make: () => object) => object;
 
 /**
  * Makes what is kept of an object's protobuf. Nothing is made of what is dropped: its length stands before it, and it is
@@ -25,8 +25,8 @@ type Share = (shared: Shared, written: Span, make: () => object) => object;
  */
 export class ProtobufReader {
   readonly #share: Share;
-  readonly #words = new Words();
-  readonly #times = new Times();
+  readonly #leaves = new LeafReader();
+  readonly #essence = new Essence();
 
   constructor(share: Share) {
     this.#share = share;
@@ -54,7 +54,6 @@ export class ProtobufReader {
       else {
         const value = this.#one(field.shape, cursor, tag & 7, end);
         if (value !== undefined) kept[field.name] = value;
-        else if (field.shape.kind === 'oneOf') cursor.at = end;
       }
     }
   }
@@ -105,70 +104,45 @@ export class ProtobufReader {
       expect(cursor.varint() & 7, wire.bytes);
       const entryEnd = cursor.end(end);
       const from = cursor.at;
-      const key = (this.#in(cursor, 1, word, entryEnd) as string | undefined) ?? '';
+      const key = (this.#leaves.within(cursor, 1, word, entryEnd) as string | undefined) ?? '';
       if (only?.has(key) === false) continue;
       cursor.at = from;
-      map[key] = (this.#in(cursor, 2, valuesOf[values], entryEnd) as string | undefined) ?? '';
+      const value = this.#leaves.within(cursor, 2, valuesOf[values], entryEnd);
+      map[key] = (value as string | undefined) ?? '';
       isEmpty = false;
     }
     return isEmpty ? undefined : map;
   }
 
-  /** One field of the message that ends at `end`; goes there. */
-  #in(cursor: Cursor, place: number, shape: Leaf, end: number): unknown {
-    let value: unknown;
-    while (cursor.at < end) {
-      const tag = cursor.varint();
-      if (tag >>> 3 === place) value = this.#one(shape, cursor, tag & 7, end);
-      else cursor.skip(tag & 7, end);
-    }
-    return value;
-  }
-
   #one(shape: AnyShape, cursor: Cursor, type: number, end: number): unknown {
-    switch (shape.kind) {
-      case 'text':
-      case 'oneOf':
-        return this.#text(shape, cursor, type, end);
-      case 'message':
-        return this.#message(shape, cursor, type, end);
-      case 'wrapped':
-        return this.#wrapped(shape, cursor, type, end);
-      case 'numeric':
-        return numberOf(shape.as, numberAt(cursor, type, end));
-      case 'list':
-      case 'map':
-      case 'shared':
-        throw new TypeError(`protobuf has no list of ${shape.kind}s`);
-    }
-  }
-
-  /** Of a time that is not set the message is empty. */
-  #wrapped({ as }: Wrapped, cursor: Cursor, type: number, limit: number): unknown {
-    expect(type, wire.bytes);
-    const end = cursor.end(limit);
-    if (as === 'quantity') return this.#in(cursor, 1, word, end);
-    const second = this.#in(cursor, 1, number, end);
-    return second === undefined ? undefined : this.#times.of(second as number);
+    if (shape.kind === 'message') return this.#message(shape, cursor, type, end);
+    if (shape.kind === 'template') return this.#template(shape, cursor, type, end);
+    if (isComposed(shape)) throw new TypeError(`protobuf has no list of ${shape.kind}s`);
+    return this.#leaves.read(shape, cursor, type, end);
   }
 
   #message(shape: Message, cursor: Cursor, type: number, limit: number): Kept | undefined {
     expect(type, wire.bytes);
     const end = cursor.end(limit);
+    if (!mayBeKept(shape, cursor, end)) {
+      cursor.at = end;
+      return undefined;
+    }
     const kept = new shape.make();
     this.#fill(kept, shape, cursor, end);
-    return shape.keep(kept) ? kept : undefined;
+    return isKept(kept, shape.needs) ? kept : undefined;
   }
 
-  #text(shape: Text | OneOf, cursor: Cursor, type: number, limit: number): string | undefined {
+  /** What is known by its essence is not made again. */
+  #template(shape: Template, cursor: Cursor, type: number, limit: number): Kept {
     expect(type, wire.bytes);
     const end = cursor.end(limit);
     const { bytes, at } = cursor;
-    cursor.at = end;
-    if (at === end) return undefined;
-    if (shape.kind === 'text' && !shape.isWord) return bytes.toString('utf8', at, end);
-    const word = this.#words.of(bytes, at, end);
-    return shape.kind === 'oneOf' && !shape.values.has(word) ? undefined : word;
+    const apart = this.#leaves.within(cursor, shape.apart.place, shape.apart.shape, end);
+    cursor.at = at;
+    const essence = this.#essence.of(shape.common, cursor, end);
+    const make = (): Kept => this.read(shape.common, new Cursor(bytes, at), end, {});
+    return withApart(shape, this.#share(shape, essence, make), apart);
   }
 }
 
@@ -194,24 +168,6 @@ function passAll(shape: AnyShape, cursor: Cursor, start: number, end: number): v
   }
 }
 
-function numberAt(cursor: Cursor, type: number, end: number): number {
-  expect(type, wire.varint);
-  const value = cursor.varint();
-  if (cursor.at > end) throw new MalformedMessage('a number is longer than its message');
-  return value;
-}
-
-function numberOf(as: Numeric['as'], value: number): unknown {
-  if (as === 'number') return value;
-  if (as === 'flag') return value !== 0;
-  if (value === 0) return undefined;
-  return as === 'set' ? true : value;
-}
-
-function expect(type: number, wanted: number): void {
-  if (type !== wanted) throw new MalformedMessage(`wire type ${type} where ${wanted} should be`);
-}
-
 /** A list or map that did not stand together, which Go never writes. */
 function joined(one: unknown, other: object): unknown {
   return Array.isArray(one) && Array.isArray(other)
@@ -219,8 +175,6 @@ function joined(one: unknown, other: object): unknown {
     : { ...(one as object), ...other };
 }
 
-const word: Leaf = { kind: 'text', isWord: true };
-const number: Leaf = { kind: 'numeric', as: 'number' };
 const valuesOf: Readonly<Record<MapShape['values'], Leaf>> = {
   text: { kind: 'text', isWord: false },
   word,

@@ -47,10 +47,7 @@ interface Thing {
   secret?: string;
 }
 
-const part = message<Part>(
-  { kind: at(1, oneOf('this', 'that')), note: at(2, text) },
-  ({ kind }) => kind !== undefined,
-);
+const part = message<Part>({ kind: at(1, oneOf('this', 'that')), note: at(2, text) });
 const shape = message<Thing>({
   name: at(1, text),
   zone: at(2, word),

@@ -1,8 +1,9 @@
-import type { Shared } from './any-shape.ts';
+import type { Shared, Template } from './any-shape.ts';
 import { kept } from './kept.ts';
 import { ProtobufReader } from './protobuf-reader.ts';
 import type { ObjectShape } from './shape.ts';
 import { SharedParts } from './shared-parts.ts';
+import { Templates } from './templates.ts';
 import { Cursor, spanOf, type Span } from './wire.ts';
 
 /** What an object is, which protobuf says beside it. */
@@ -14,9 +15,9 @@ export interface TypeMeta {
 /** Makes what is kept of objects, from JSON or from protobuf; equal parts of all that it makes are one. */
 export class ShapeReader<T> {
   readonly #shape: ObjectShape<T>;
-  readonly #parts = new Map<Shared, SharedParts>();
-  readonly #protobuf = new ProtobufReader((shared, written, make) =>
-    this.#partsOf(shared).share(written, make),
+  readonly #parts = new Map<Shared | Template, SharedParts | Templates>();
+  readonly #protobuf = new ProtobufReader((shape, written, make) =>
+    this.#partsOf(shape).share(written, make),
   );
 
   constructor(shape: ObjectShape<T>) {
@@ -24,8 +25,8 @@ export class ShapeReader<T> {
   }
 
   fromJson(object: unknown): T {
-    const share = (shared: Shared, part: object): object =>
-      this.#partsOf(shared).share(spanOf(JSON.stringify(part)), () => part);
+    const share = (shape: Shared | Template, part: object): object =>
+      this.#partsOf(shape).share(spanOf(JSON.stringify(part)), () => part);
     return (kept(this.#shape, object, share) ?? {}) as T;
   }
 
@@ -34,11 +35,11 @@ export class ShapeReader<T> {
     return this.#protobuf.read(this.#shape, new Cursor(bytes, from), to, type) as T;
   }
 
-  #partsOf(shared: Shared): SharedParts {
-    const known = this.#parts.get(shared);
+  #partsOf(shape: Shared | Template): SharedParts | Templates {
+    const known = this.#parts.get(shape);
     if (known) return known;
-    const parts = new SharedParts();
-    this.#parts.set(shared, parts);
+    const parts = shape.kind === 'template' ? new Templates(shape.holder) : new SharedParts();
+    this.#parts.set(shape, parts);
     return parts;
   }
 }

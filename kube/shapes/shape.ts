@@ -17,6 +17,7 @@ import {
   type Numeric,
   type OneOf,
   type Shared,
+  type Template,
   type Text,
   type Wrapped,
 } from './any-shape.ts';
@@ -79,6 +80,30 @@ export function shared<T>(shape: (List | MapShape | Message) & Of<T>): Shared & 
   return { kind: 'shared', shape };
 }
 
+/**
+ * Equal ones are one object in memory, and those that differ in one field only have all that is in them in common.
+ *
+ * Two are equal when what is kept of them is, however much of what is dropped differs; {@link shared} goes by all bytes.
+ *
+ * @param apart  the field that differs, which stands at a number of its own
+ * @param holder  a field whose value is not {@link shared} itself: what has it keeps what they have in common from
+ *   being forgotten
+ */
+export function template<T>(
+  shape: ObjectShape<T>,
+  { apart, holder }: { readonly apart: keyof T & string; readonly holder: keyof T & string },
+): Template & Of<T> {
+  const place = shape.byNumber.findIndex((one) => one && 'name' in one && one.name === apart);
+  const field = shape.byNumber[place] as Template['apart'];
+  const common: Message = {
+    ...shape,
+    fields: shape.fields.filter(({ name }) => name !== apart),
+    byNumber: shape.byNumber.with(place, undefined),
+    make: roomFor(),
+  };
+  return { kind: 'template', common, apart: { ...field, place }, holder, make: shape.make };
+}
+
 /** Where a field is on the wire: its number, or those of the inlined message and of the field in that. */
 interface Placed<T> {
   readonly at: readonly [number] | readonly [number, number];
@@ -106,17 +131,22 @@ type Named = Field & Pick<Placed<unknown>, 'at'>;
  * An object with these fields of it.
  *
  * @param decisions  for every field that the type names; what it does not name is dropped
- * @param keep  says no where nothing of the object is to be kept
+ * @param needs  where there is none of these, nothing is kept of the object; default: it is kept in any case
  */
 export function message<T extends object>(
   decisions: Decisions<T>,
-  keep: (kept: Readonly<Partial<T>>) => boolean = always,
+  ...needs: readonly (keyof T & string)[]
 ): ObjectShape<T> {
   const entries = Object.entries(decisions as Record<string, Placed<unknown> | typeof dropped>);
   const named = entries.flatMap(([name, decision]) =>
     decision === dropped ? [] : [{ name, ...decision }],
   );
-  return messageOf(named, keep as Message['keep']);
+  return messageOf(named.toSorted(byPlace), needs);
+}
+
+/** As they are on the wire, so that the fields of what is kept stand in one order, from whichever form it came. */
+function byPlace({ at: [a, b = 0] }: Named, { at: [c, d = 0] }: Named): number {
+  return a - c || b - d;
 }
 
 /** What types leave open, such as an affinity, in a form that is known here. */
@@ -124,7 +154,7 @@ export function open<S extends List | Message>(shape: S): S & Of<unknown> {
   return shape as S & Of<unknown>;
 }
 
-function messageOf(named: readonly Named[], keep: Message['keep']): Message {
+function messageOf(named: readonly Named[], needs: readonly string[] = []): Message {
   const byNumber: (Field | Inlined | undefined)[] = [];
   const inlined = new Map<number, Named[]>();
   for (const {
@@ -135,9 +165,15 @@ function messageOf(named: readonly Named[], keep: Message['keep']): Message {
     if (second === undefined) byNumber[first] = { name, shape };
     else inlined.set(first, [...(inlined.get(first) ?? []), { name, shape, at: [second] }]);
   }
-  for (const [place, fields] of inlined) byNumber[place] = { inlined: messageOf(fields, always) };
+  for (const [place, fields] of inlined) byNumber[place] = { inlined: messageOf(fields) };
   const fields = named.map(({ name, shape }) => ({ name, shape }));
-  return { kind: 'message', fields, byNumber: Array.from(byNumber), keep, make: roomFor() };
+  const deciding = fields.filter(({ shape }) => shape.kind === 'oneOf').map(({ name }) => name);
+  const all = deciding.length > 0 ? deciding : needs;
+  return {
+    kind: 'message',
+    fields,
+    byNumber: Array.from(byNumber),
+    needs: all.length > 0 ? new Set(all) : undefined,
+    make: roomFor(),
+  };
 }
-
-const always = (): boolean => true;

@@ -16,7 +16,13 @@ export class SharedParts {
   readonly #parts = new Map<number, WeakRef<object>>();
   /** How parts were written that were met a second time; it goes with them. */
   readonly #writings = new WeakMap<object, string>();
+  readonly #onTwin: (part: object) => void;
   #sweepAt = firstSweep;
+
+  /** @param onTwin  told of each part once, when it is met a second time */
+  constructor(onTwin: (part: object) => void = () => {}) {
+    this.#onTwin = onTwin;
+  }
 
   /** How many parts it refers to, those that are gone since the last sweep included. */
   get size(): number {
@@ -39,6 +45,7 @@ export class SharedParts {
     const part = make();
     if (known && writing === undefined && isDeepStrictEqual(known, part)) {
       this.#writings.set(known, written);
+      this.#onTwin(known);
       return known;
     }
     if (this.#parts.size >= this.#sweepAt) this.#sweep();

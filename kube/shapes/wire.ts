@@ -88,6 +88,11 @@ export class Cursor {
   }
 }
 
+/** @throws MalformedMessage */
+export function expect(type: number, wanted: number): void {
+  if (type !== wanted) throw new MalformedMessage(`wire type ${type} where ${wanted} should be`);
+}
+
 function cut(): never {
   throw new MalformedMessage('it ends within a number');
 }

@@ -22,7 +22,7 @@ export class Words {
 }
 
 /** In ASCII; any other word is made anew. */
-function isWritten(word: string, bytes: Buffer, from: number, to: number): boolean {
+export function isWritten(word: string, bytes: Buffer, from: number, to: number): boolean {
   if (word.length !== to - from) return false;
   for (let i = 0; i < word.length; i++) {
     const code = word.charCodeAt(i);

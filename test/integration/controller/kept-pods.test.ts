@@ -7,7 +7,7 @@ import { ControlPlane } from '#sandbox/control-plane/control-plane.ts';
 import { Run } from '#sandbox/processes/run.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
-import { pods, resource } from '#schemas/kubernetes/resource.ts';
+import { nodes, pods, resource } from '#schemas/kubernetes/resource.ts';
 
 import {
   everything,
@@ -50,7 +50,7 @@ afterAll(async () => {
   await run?.close();
 });
 
-function watching() {
+function watching(labelSelector?: string) {
   const reader = new ShapeReader<Live<Pod>>(keptPod as never);
   const fromProtobuf = vi.spyOn(reader, 'fromProtobuf');
   const stop = new AbortController();
@@ -59,6 +59,7 @@ function watching() {
       namespace: 'default',
       timeoutSeconds: 60,
       sendInitialEvents: true,
+      ...(labelSelector !== undefined && { labelSelector }),
       signal: stop.signal,
       reader,
     })
@@ -155,4 +156,41 @@ test('who asks for protobuf is refused in words all the same', async () => {
   const refused = events[Symbol.asyncIterator]().next();
   await expect(refused).rejects.toMatchObject({ name: 'ApiError', code: 400 });
   await expect(refused).rejects.toThrow('unable to parse requirement');
+});
+
+/** Each has a token volume of its own, and its name in each container. */
+test('Pods of one template have one spec, and on their nodes all that is in it', async () => {
+  const twin = (name: string): Pod => ({
+    metadata: { name, namespace: 'default', labels: { twin: 'yes' } },
+    spec: {
+      schedulerName: 'nobody',
+      containers: [
+        { name: 'web', image: `web:${name}`, resources: { requests: { cpu: '1' } } },
+        { name: 'proxy', image: 'proxy', ports: [{ containerPort: 80 }] },
+      ],
+    },
+  });
+  await plane.admin.create(nodes, { metadata: { name: 'node-1' } });
+  for (const name of ['one', 'two', 'placed']) {
+    await plane.admin.create(pods, twin(name)); // oxlint-disable-line no-await-in-loop -- in order
+  }
+  const binding = { metadata: { name: 'placed' }, target: { kind: 'Node', name: 'node-1' } };
+  await plane.admin.createSubresource(pods, { namespace: 'default', name: 'placed' }, 'binding', {
+    apiVersion: 'v1',
+    kind: 'Binding',
+    ...binding,
+  });
+  const { next, end } = watching('twin=yes');
+  const seen = new Map<string, Pod>();
+  for (let i = 0; i < 3; i++) {
+    const { object } = await next(); // oxlint-disable-line no-await-in-loop -- one after the other
+    seen.set((object as Live<Pod>).metadata.name, object as Live<Pod>);
+  }
+  end();
+  const [one, two, placed] = ['one', 'two', 'placed'].map((name) => seen.get(name)?.spec);
+  expect(two).toBe(one);
+  expect(placed).toEqual({ ...one, nodeName: 'node-1' });
+  expect(placed?.containers).toBe(one?.containers);
+  const whole = await plane.admin.get(pods, { namespace: 'default', name: 'one' });
+  expect(whole.spec?.volumes).toMatchObject([{ name: expect.stringMatching('kube-api-access-') }]);
 });
