@@ -7,6 +7,7 @@ import { anyProblem } from '#scheduling/testing/arbitrary.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 
 import { keptPod } from './kept-pod.ts';
+import { takenAway } from './provisioning/breaker/placement.ts';
 
 const reader = new ShapeReader(keptPod);
 const keptOf = (pod: Pod): Pod => reader.fromJson(pod);
@@ -75,6 +76,18 @@ describe('of a Pod', () => {
       ],
     });
   });
+});
+
+test.each<NonNullable<Pod['status']>>([
+  { phase: 'Failed', reason: 'QuotaExceeded', message: 'only 2Gi left' },
+  {
+    conditions: [
+      { type: 'DisruptionTarget', status: 'True', reason: 'Evicted', message: 'by the API' },
+    ],
+  },
+])('who took it away is kept, as %o', (status) => {
+  expect(takenAway(keptOf({ status }))).toBe(takenAway({ status }));
+  expect(takenAway({ status })).toContain(status.message ?? 'by the API');
 });
 
 test('the solver plans the same with what is kept as with the whole', () => {

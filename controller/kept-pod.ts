@@ -164,9 +164,9 @@ const spec = message<PodSpec>({
   volumes: at(1, list(volume)),
 });
 
-/** Why it is not placed, when it was, and whether it can be resized. */
+/** Why it is not placed, when it was, who takes it away, and whether it can be resized. */
 const condition = message<Condition>({
-  type: at(1, oneOf('PodScheduled', 'PodResizePending')),
+  type: at(1, oneOf('PodScheduled', 'PodResizePending', 'DisruptionTarget')),
   status: at(2, word),
   reason: at(5, word),
   message: at(6, text),
@@ -204,7 +204,7 @@ const containerStatus = message<ContainerStatus>(
 const status = message<PodStatus>({
   phase: at(1, word),
   reason: at(4, word),
-  message: dropped,
+  message: at(3, text),
   conditions: at(2, list(condition)),
   nominatedNodeName: at(11, word),
   startTime: dropped,

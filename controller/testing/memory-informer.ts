@@ -6,6 +6,7 @@ import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
 import { keyText, type Resource } from '#schemas/kubernetes/resource.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
+import { guardDropped } from './dropped-fields.ts';
 import type { Change, MemoryClient } from './memory-client.ts';
 import { selects } from './selecting.ts';
 
@@ -89,10 +90,18 @@ export class MemoryInformer<T extends KubeObject> implements Informer<T> {
     await Promise.resolve();
   }
 
+  #kept(object: Live<T>): Live<T> {
+    const { kept: shape } = this.#scope;
+    if (!shape || !this.#reader) return object;
+    const kept = this.#reader.fromJson(object) as Live<T>;
+    guardDropped(shape, kept, object);
+    return kept;
+  }
+
   #take(change: Change): void {
     if (!selects(this.#scope, change.object)) return;
     this.lastEventAt = this.#clock.now();
-    const object = (this.#reader?.fromJson(change.object) ?? change.object) as Live<T>;
+    const object = this.#kept(change.object as Live<T>);
     const key = keyText(object.metadata);
     const old = this.#objects.get(key);
     if (change.type === 'DELETED') this.#objects.delete(key);

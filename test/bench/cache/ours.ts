@@ -16,6 +16,7 @@ const { pods } = informers({
   log: silentLogger,
   metrics: new Metrics(),
   namespace: 'karpenter-unikraft',
+  pricesConfigMap: 'prices',
 });
 const { signal } = new AbortController();
 
