@@ -1,7 +1,7 @@
 import type { KubeList, KubeObject, Live } from '#schemas/kubernetes/meta.ts';
 import type { Key, Resource } from '#schemas/kubernetes/resource.ts';
 
-import type { TypeMeta } from '../shapes/shape-reader.ts';
+import type { TypeMeta } from '../shapes/protobuf-reader.ts';
 import type { Span } from '../shapes/wire.ts';
 
 /** The four bodies a PATCH can have. */

@@ -5,17 +5,21 @@
  */
 import type { KubeObject, ObjectMeta } from '#schemas/kubernetes/meta.ts';
 
+import { valueAt } from '../shapes/presence.ts';
 import { ShapeReader } from '../shapes/shape-reader.ts';
 import { at, beside, dropped, message, text, texts, word } from '../shapes/shape.ts';
-import { MalformedMessage } from '../shapes/wire.ts';
+import { MalformedMessage, type Span } from '../shapes/wire.ts';
 import type { ObjectReader, WatchEvent } from './client.ts';
 import { statusOf, unwrapped, within } from './protobuf-object.ts';
 
-interface Envelope {
-  type?: string;
-}
-
-const envelope = new ShapeReader(message<Envelope>({ type: at(1, word) }));
+type EventType = WatchEvent<unknown>['type'];
+const types: ReadonlySet<EventType> = new Set([
+  'ADDED',
+  'MODIFIED',
+  'DELETED',
+  'BOOKMARK',
+  'ERROR',
+]);
 /** What a bookmark says. */
 const bookmark = new ShapeReader(
   message<KubeObject>({
@@ -39,7 +43,7 @@ const bookmark = new ShapeReader(
  */
 export function eventInFrame<T>(frame: Buffer, reader: ObjectReader<T>): WatchEvent<T> {
   const event = { bytes: frame, from: 0, to: frame.length };
-  const { type } = envelope.fromProtobuf(event);
+  const type = typeIn(within(event, 1));
   const { kind, object } = unwrapped(within(within(event, 2), 1));
   switch (type) {
     case 'ADDED':
@@ -50,10 +54,14 @@ export function eventInFrame<T>(frame: Buffer, reader: ObjectReader<T>): WatchEv
       return { type, object: bookmark.fromProtobuf(object, kind) };
     case 'ERROR':
       return { type, object: statusOf(object) };
-    case undefined:
-    default:
-      throw new MalformedMessage(`an event of type ${type}`);
   }
+}
+
+function typeIn({ bytes, from, to }: Span): EventType {
+  const type = valueAt(types, { bytes, at: from }, to);
+  if (type === undefined)
+    throw new MalformedMessage(`an event of type ${bytes.toString('latin1', from, to)}`);
+  return type;
 }
 
 function nothingElse() {

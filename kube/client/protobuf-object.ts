@@ -6,7 +6,8 @@
  */
 import type { Status } from '#schemas/kubernetes/meta.ts';
 
-import { ShapeReader, type TypeMeta } from '../shapes/shape-reader.ts';
+import type { TypeMeta } from '../shapes/protobuf-reader.ts';
+import { ShapeReader } from '../shapes/shape-reader.ts';
 import { at, dropped, message, nonZero, text, word } from '../shapes/shape.ts';
 import { Cursor, MalformedMessage, wire, type Span } from '../shapes/wire.ts';
 
@@ -48,7 +49,16 @@ const status = new ShapeReader(
 /** @throws MalformedMessage */
 export function unwrapped(wrapped: Span): { readonly kind: TypeMeta; readonly object: Span } {
   const unknown = withoutMagic(wrapped);
-  return { kind: typeMeta.fromProtobuf(within(unknown, 1)), object: within(unknown, 2) };
+  return { kind: kindIn(within(unknown, 1)), object: within(unknown, 2) };
+}
+
+/** The one before, as all objects of a watch are of one kind. */
+let last = { written: '', kind: {} as TypeMeta };
+
+function kindIn(span: Span): TypeMeta {
+  const written = span.bytes.toString('latin1', span.from, span.to);
+  if (last.written !== written) last = { written, kind: typeMeta.fromProtobuf(span) };
+  return last.kind;
 }
 
 /** @param object  the message of a Status */

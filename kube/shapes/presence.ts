@@ -58,11 +58,11 @@ function isThere(shape: AnyShape, cursor: Cursor, after: number): boolean {
 const isNothingAt0: ReadonlySet<Numeric['as']> = new Set(['nonZero', 'set']);
 
 /** The one of these words that stands here. */
-export function valueAt(
-  values: ReadonlySet<string>,
-  { bytes, at }: Cursor,
+export function valueAt<T extends string>(
+  values: ReadonlySet<T>,
+  { bytes, at }: Pick<Cursor, 'bytes' | 'at'>,
   end: number,
-): string | undefined {
+): T | undefined {
   for (const value of values) if (isWritten(value, bytes, at, end)) return value;
   return undefined;
 }

@@ -16,6 +16,12 @@ import { mayBeKept } from './presence.ts';
 import { withApart } from './templates.ts';
 import { Cursor, expect, wire, type Span } from './wire.ts';
 
+/** What an object is, which protobuf says beside it. */
+export interface TypeMeta {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+}
+
 /** The part that is so written, made only where none is known. */
 type Share = (shape: Shared | Template, written: Span, make: () => object) => object;
 
@@ -34,11 +40,13 @@ export class ProtobufReader {
 
   /**
    * @param cursor  at the message, which ends at `end`
-   * @param beside  what is told beside the message
+   * @param type  what is told beside the message
    * @throws MalformedMessage
    */
-  read(shape: Message, cursor: Cursor, end: number, beside: object): Kept {
-    const kept = Object.assign(new shape.make(), beside);
+  read(shape: Message, cursor: Cursor, end: number, { apiVersion, kind }: TypeMeta = {}): Kept {
+    const kept = new shape.make();
+    if (apiVersion !== undefined) kept['apiVersion'] = apiVersion;
+    if (kind !== undefined) kept['kind'] = kind;
     this.#fill(kept, shape, cursor, end);
     return kept;
   }
@@ -141,7 +149,7 @@ export class ProtobufReader {
     const apart = this.#leaves.within(cursor, shape.apart.place, shape.apart.shape, end);
     cursor.at = at;
     const essence = this.#essence.of(shape.common, cursor, end);
-    const make = (): Kept => this.read(shape.common, new Cursor(bytes, at), end, {});
+    const make = (): Kept => this.read(shape.common, new Cursor(bytes, at), end);
     return withApart(shape, this.#share(shape, essence, make), apart);
   }
 }

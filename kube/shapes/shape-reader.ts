@@ -1,16 +1,10 @@
 import type { Shared, Template } from './any-shape.ts';
 import { kept } from './kept.ts';
-import { ProtobufReader } from './protobuf-reader.ts';
+import { ProtobufReader, type TypeMeta } from './protobuf-reader.ts';
 import type { ObjectShape } from './shape.ts';
 import { SharedParts } from './shared-parts.ts';
 import { Templates } from './templates.ts';
 import { Cursor, spanOf, type Span } from './wire.ts';
-
-/** What an object is, which protobuf says beside it. */
-export interface TypeMeta {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-}
 
 /** Makes what is kept of objects, from JSON or from protobuf; equal parts of all that it makes are one. */
 export class ShapeReader<T> {
