@@ -35,7 +35,7 @@ const boundTo = (plan: Plan, all: readonly Pod[]) =>
     })),
   );
 
-describe('B1 B2 B3: nothing is launched twice for one Pod', () => {
+describe('F1 F2 F3: nothing is launched twice for one Pod', () => {
   test('Pods that a claim was made for fit it in the next pass, DaemonSets and all', () => {
     const all = pods(7, { cpu: '900m' });
     const daemonSets = [daemonSet({ cpu: '300m' }), daemonSet({ cpu: '100m' })];
@@ -98,13 +98,13 @@ describe('B1 B2 B3: nothing is launched twice for one Pod', () => {
   });
 });
 
-test('B4: startup taints are no matter of the plan', () => {
+test('F4: startup taints are no matter of the plan', () => {
   const web = pool('web', { sizes: zoned });
   web.pool.spec.template.spec.startupTaints = [{ key: 'starting', effect: 'NoSchedule' }];
   expect(groups(planned({ pods: pods(1), pools: [web] }))).toEqual([['p0']]);
 });
 
-test('B5: a claim that is not launched yet stops nothing and is filled', () => {
+test('F5: a claim that is not launched yet stops nothing and is filled', () => {
   const coming: NodeInSight = {
     ...onTheWay(planned({ pods: pods(1, { cpu: '8' }) }))[0]!,
     requested: {},
@@ -114,7 +114,7 @@ test('B5: a claim that is not launched yet stops nothing and is filled', () => {
   expect(groups(plan)).toEqual([['p8', 'p9']]);
 });
 
-describe('B17: limits hold within a pass', () => {
+describe('F17: limits hold within a pass', () => {
   test('of nodes, however many claims it plans', () => {
     const limited = pool('web', { sizes: [size(2)], limits: { nodes: '7' } });
     const plan = planned({ pods: pods(101, { cpu: '2' }), pools: [limited] });
@@ -135,7 +135,7 @@ describe('B17: limits hold within a pass', () => {
   });
 });
 
-describe('B19: size', () => {
+describe('F19: size', () => {
   /** How often a place is asked whether a Pod fits, which is most of the work. */
   const asked = (given: Problem): number => {
     const check = vi.spyOn(Place.prototype, 'check');
@@ -172,7 +172,7 @@ describe('B19: size', () => {
   });
 });
 
-test('B20: a Pod that is meant for others is told so in a word, by every pool', () => {
+test('F20: a Pod that is meant for others is told so in a word, by every pool', () => {
   const pools = [pool('a', { sizes: zoned }), pool('b', { sizes: zoned })];
   const plan = planned({ pods: [pod('theirs', {}, { tolerations: [] })], pools });
   expect(refusalsOf(plan, 'theirs').map(({ pool: name, reason }) => [name, reason])).toEqual([
@@ -181,7 +181,7 @@ test('B20: a Pod that is meant for others is told so in a word, by every pool', 
   ]);
 });
 
-test('B22: spread that the cluster gives by default is held, else kube-scheduler leaves Pods pending', () => {
+test('F22: spread that the cluster gives by default is held, else kube-scheduler leaves Pods pending', () => {
   const web = { app: 'web' };
   const defaultSpread = {
     constraints: [
@@ -192,7 +192,7 @@ test('B22: spread that the cluster gives by default is held, else kube-scheduler
   expect(groups(planned({ pods: labelled(2, web), defaultSpread }))).toHaveLength(2);
 });
 
-test('B25: only what a size really offers is counted on', () => {
+test('F25: only what a size really offers is counted on', () => {
   const boasting = { ...size(2), capacity: { ...size(2).capacity, 'example.com/extra': '0' } };
   const plan = planned({
     pods: [pod('p', { 'example.com/extra': '1' })],

@@ -42,7 +42,7 @@ describe('volumes', () => {
     expect(perZone(planned(facts({ nodes: [inZones('1b')] })))).toEqual({ '1b': 1 });
   });
 
-  test('K20: may be had in one of several places, of which one can be reached', () => {
+  test('K20 K21: may be had in one of several places, of which one can be reached', () => {
     const nodes = [nodeIn('1b')];
     const given = facts({ nodes: [inZones('9z'), inZones('1b')] });
     expect(nominated(planned({ ...given, nodes }))).toEqual({ p: 'node-1b' });

@@ -19,18 +19,18 @@ test('containers run together, and the Pod is one of the Pods', () => {
   });
 });
 
-test('init containers run one after the other, before the rest', () => {
+test('K8: init containers run one after the other, before the rest', () => {
   expect(cpuOf([takes('1')], [takes('3'), takes('2')])).toBe('3');
   expect(cpuOf([takes('4')], [takes('3')])).toBe('4');
 });
 
-test('sidecars stay, beside later init containers and beside the rest', () => {
+test('K9: sidecars stay, beside later init containers and beside the rest', () => {
   expect(cpuOf([takes('1')], [takes('1', 'Always'), takes('3')])).toBe('4');
   expect(cpuOf([takes('1')], [takes('3'), takes('1', 'Always')])).toBe('3');
   expect(cpuOf([takes('3')], [takes('3'), takes('1', 'Always')])).toBe('4');
 });
 
-test('what is said for the whole Pod replaces the sum, overhead comes on top', () => {
+test('K10: what is said for the whole Pod replaces the sum, overhead comes on top', () => {
   const spec = {
     containers: [{ name: 'c', resources: { requests: { cpu: '1', 'example.com/gpu': '2' } } }],
     resources: { requests: { cpu: '3' } },

@@ -88,7 +88,7 @@ describe('a Pod without a node', () => {
 });
 
 describe('pools', () => {
-  test('are asked by weight, heaviest first', () => {
+  test('K26: are asked by weight, heaviest first', () => {
     const pools = [pool('light', { weight: 1 }), pool('heavy', { weight: 50 }), pool('none')];
     expect(solved({ pods: pods(1), pools }).claims[0]?.nodePool).toBe('heavy');
   });
@@ -140,7 +140,7 @@ describe('pools', () => {
   });
 });
 
-describe('limits', () => {
+describe('K11 K12: limits', () => {
   test('hold within a pass, nodes too, and the refusal tells use and need', () => {
     const pools = [
       pool('web', {
@@ -266,7 +266,7 @@ describe('what a Pod asks of labels', () => {
     });
   });
 
-  test('host names and Karpenter’s own labels are not for new nodes; to exclude a host is fine', () => {
+  test('K29: host names and Karpenter’s own labels are not for new nodes; to exclude a host is fine', () => {
     const refused = (key: string) =>
       refusalOf(
         solved({ pods: pods(1, {}, { nodeSelector: { [key]: 'x' } }), pools: [pool('web')] }),

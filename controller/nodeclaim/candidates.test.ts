@@ -1,5 +1,9 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { priceOfClaim } from '#scheduling/price.ts';
+import { solve } from '#scheduling/solve.ts';
+import { anyProblem } from '#scheduling/testing/arbitrary.ts';
 import { capacityOf } from '#schemas/instances/capacity.ts';
 import type { InstanceType, Offering } from '#schemas/instances/instance-type.ts';
 import { labelsOf } from '#schemas/instances/labels.ts';
@@ -100,4 +104,23 @@ test.each<[string, Requirement, string[]]>([
 ])('a claim that asks for %s gets what is so', (_, requirement, expected) => {
   const from = offer(size('m8i.large', 4, [offering(zoneA, 1), offering(zoneB, 1)]));
   expect(namesOf(claim([requirement]), from)).toEqual(expected);
+});
+
+test('F25: what is planned can be launched, at the price that was planned', () => {
+  let claims = 0;
+  fc.assert(
+    fc.property(anyProblem, (problem) => {
+      for (const planned of solve(problem).claims) {
+        claims += 1;
+        const { instanceTypes = [] } =
+          problem.pools.find(({ pool }) => pool.metadata?.name === planned.nodePool) ?? {};
+        const from = offer(...instanceTypes);
+        const subnets = ['1a', '1b', '1c'].map((zone) => ({ id: zone, zone, zoneID: '' }));
+        const made = claim([...planned.requirements], planned.requests);
+        const [first] = candidatesFor(made, { ...from, nodeClass: { ...from.nodeClass, subnets } });
+        expect(first?.price).toBe(priceOfClaim(planned));
+      }
+    }),
+  );
+  expect(claims).toBeGreaterThan(50);
 });

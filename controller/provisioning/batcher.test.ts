@@ -23,7 +23,7 @@ test('without a trigger no window opens', async () => {
   expect(closed).toBe(false);
 });
 
-test('a window closes when nothing new comes for a second', async () => {
+test('K1: a window closes when nothing new comes for a second', async () => {
   batcher.trigger('a');
   await clock.forward(999);
   expect(closed).toBe(false);
@@ -31,7 +31,7 @@ test('a window closes when nothing new comes for a second', async () => {
   expect(closed).toBe(true);
 });
 
-test('the same Pod does not extend it, a new one does', async () => {
+test('K2 K3: the same Pod does not extend it, a new one does', async () => {
   batcher.trigger('a');
   await clock.forward(900);
   batcher.trigger('a');

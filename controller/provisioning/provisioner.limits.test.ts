@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => world.end());
 
-describe('limits', () => {
+describe('K11 K12: limits', () => {
   test('100 Pods at once never exceed them, and condition and event say which', async () => {
     const pool = world.seedPool('web', { cpu: '20', nodes: '4' });
     const { limits } = world.start();
@@ -163,7 +163,7 @@ describe('what goes wrong', () => {
     expect(world.notesOf('FailedCreate').length).toBeGreaterThan(0);
   });
 
-  test('Pods that tolerate everything and were not meant for us are left in peace', async () => {
+  test('F20: Pods that tolerate everything and were not meant for us are left in peace', async () => {
     world.seedPool('web');
     world.start();
     const wildcard = [{ operator: 'Exists' as const }];
@@ -182,7 +182,7 @@ describe('what goes wrong', () => {
   test.each([
     ['alone it is told what it lacks', false, ['tolerant']],
     ['beside pools of another provider it may be theirs', true, []],
-  ])('a Pod that tolerates everything and is too big: %s', async (_, hasNeighbour, told) => {
+  ])('F20: a Pod that tolerates everything and is too big: %s', async (_, hasNeighbour, told) => {
     const pool = world.seedPool('web');
     const nodeClassRef = { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'default' };
     const template = { spec: { nodeClassRef, requirements: [] } };

@@ -90,7 +90,7 @@ function served(claim: Live<NodeClaim>): void {
 const conditionOf = (backedOff: ReturnType<World['start']>['backedOff']) =>
   backedOff.conditionsOf(world.client.peek(nodePools, { name: 'web' })!);
 
-describe('a Pod whose machines all get a taint', () => {
+describe('F2 F3: a Pod whose machines all get a taint', () => {
   test('costs three of them, and the pool and the Pod say which taint', async () => {
     const { backedOff } = world.start();
     world.seedPod('a');
@@ -218,7 +218,7 @@ describe('the wait ends at once', () => {
 describe('machines that are of use are never counted', () => {
   test('a hundred Pods of one kind get a hundred machines', async () => {
     world.start();
-    for (let index = 0; index < 100; index++) world.seedPod(`p-${index}`, { cpu: '8' });
+    for (let index = 0; index < 100; index++) world.seedPod(`p-${index}`, { cpu: '7' });
     await world.clock.forward(minutes(1));
     expect(world.claims).toHaveLength(100);
   });

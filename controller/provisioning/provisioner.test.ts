@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => world.end());
 
 describe('a pending Pod', () => {
-  test('gets a NodeClaim made from its pool, with room reserved and the Pod told', async () => {
+  test('K17: gets a NodeClaim made from its pool, with room reserved and the Pod told', async () => {
     const pool = world.seedPool('web', { cpu: '16' });
     const { reservations } = world.start();
     world.seedPod('a', { cpu: '3' });
@@ -46,7 +46,7 @@ describe('a pending Pod', () => {
     ]);
   });
 
-  test('gets one claim, however often it is looked at and however late the cache is', async () => {
+  test('F1: gets one claim, however often it is looked at and however late the cache is', async () => {
     world.seedPool('web');
     world.start();
     world.seedPod('a');
@@ -111,7 +111,7 @@ describe('a pending Pod', () => {
 });
 
 describe('a machine on its way', () => {
-  test('takes later Pods that fit what it will be', async () => {
+  test('K32 F5: takes later Pods that fit what it will be', async () => {
     world.seedPool('web');
     const { nominations } = world.start();
     world.seedPod('a', { cpu: '3' });
@@ -180,7 +180,7 @@ describe('a machine on its way', () => {
     expect(world.claims).toHaveLength(2);
   });
 
-  test('that only starts is not left alone for its startup taints', async () => {
+  test('K33: that only starts is not left alone for its startup taints', async () => {
     world.seedPool('web');
     world.start();
     world.seedPod('a');

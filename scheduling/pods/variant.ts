@@ -149,20 +149,16 @@ function complete(
 /** A Pod that seeks by a counter itself joins anyway. */
 function joinsOf({ rules }: Draft, counted: readonly Counter[]): Rule[] {
   return counted
-    .filter((counter) => counter.isNeeded && !has(rules, 'affinity', counter))
+    .filter((counter) => counter.isSought && !has(rules, 'affinity', counter))
     .map((counter) => ({ kind: 'join', counter }));
 }
 
-/** A Pod that must spread by a counter itself keeps it even anyway, unless others ask for more. */
+/** A Pod that spreads by a counter itself keeps it even anyway, unless others ask for more. */
 function guardedBy({ rules }: Draft, counted: readonly Counter[]): readonly Counter[] {
   return counted.filter(
     (counter) =>
-      counter.skew < Infinity && (counter.evenness.length > 1 || !mustSpread(rules, counter)),
+      counter.skew < Infinity && (counter.evenness.length > 1 || !has(rules, 'spread', counter)),
   );
-}
-
-function mustSpread(rules: readonly Rule[], counter: Counter): boolean {
-  return rules.some((rule) => rule.kind === 'spread' && !rule.isWish && rule.counter === counter);
 }
 
 function has(rules: readonly Rule[], kind: Rule['kind'], counter: Counter): boolean {

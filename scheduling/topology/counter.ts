@@ -38,14 +38,12 @@ export class Counter {
   /** Domains that nodes have or can have, as far as the filter admits them. Never filled for hosts. */
   readonly known = new Set<number>();
 
-  /** The least skew that any Pod asks for that must spread by it; Infinity when none does. */
+  /** The least skew that any Pod asks for that spreads by it; Infinity when none does. */
   skew = Infinity;
   /** What all those ask for; several where they do not ask for the same. */
   readonly evenness: Evenness[] = [];
   /** Whether Pods want to be where it counts some. */
   isSought = false;
-  /** Whether some of these must. */
-  isNeeded = false;
   /** Whether this pass has placed a Pod that must be with its own kind where there was none. */
   isStarted = false;
   /** Spreads of Pods that this pass has placed, by domain. */
@@ -93,7 +91,7 @@ export class Counter {
     include(there, { maxSkew, minDomains });
   }
 
-  /** There are Pods that must spread by it. */
+  /** There are Pods that spread by it. */
   spreadBy(evenness: Evenness): void {
     this.skew = Math.min(this.skew, evenness.maxSkew);
     include(this.evenness, evenness);

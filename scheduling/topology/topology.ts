@@ -56,7 +56,7 @@ export class Topology {
     const counter = this.#counter(spread.topologyKey, [matcher], this.#filter(spread, standing));
     const { maxSkew, minDomains = 1 } = spread;
     const isWish = !isHard(spread);
-    if (!isWish) counter.spreadBy({ maxSkew, minDomains });
+    counter.spreadBy({ maxSkew, minDomains });
     const self = Number(counter.selects(subject.namespace, subject.labels));
     return { kind: 'spread', counter, maxSkew, minDomains, self, isWish };
   }
@@ -65,10 +65,7 @@ export class Topology {
   affinities(terms: readonly PodTerm[], subject: Subject, isWish = false): AffinityRule[] {
     const matchers = terms.map((term) => this.#matcher(term, subject));
     const together = terms.map(({ topologyKey }) => this.#counter(topologyKey, matchers));
-    for (const counter of together) {
-      counter.isSought = true;
-      if (!isWish) counter.isNeeded = true;
-    }
+    for (const counter of together) counter.isSought = true;
     const isSelf = matchers.every(
       ({ namespaces, selector }) =>
         namespaces.has(subject.namespace) && selector.matches(subject.labels),

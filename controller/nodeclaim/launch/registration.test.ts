@@ -98,6 +98,17 @@ test('startup taints come on, and keep the Node from counting as capacity', asyn
   expect(labelOf(labels.initialized)).toBeUndefined();
 });
 
+test('F4: a startup taint that somebody has taken off never comes back, whatever of the pass was lost', async () => {
+  const startup: Taint = { key: 'example.com/warming', effect: 'NoSchedule' };
+  world.client.seed(nodes, bornNode());
+  await step.run(claimInHand({ startupTaints: [startup] }));
+  const node = world.client.peek(nodes, { name })!;
+  world.client.seed(nodes, { ...node, spec: { ...node.spec, taints: [taints.kraftlet] } });
+
+  expect(await step.run(claimInHand({ startupTaints: [startup] }))).toEqual({ kind: 'done' });
+  expect(nodeNow()?.spec?.taints).toEqual([taints.kraftlet]);
+});
+
 test('a claim that asks for the vendor’s taint too gets a Node, which the API server would refuse with both', async () => {
   world.client.seed(nodes, bornNode());
   const spec = { taints: [taints.kraftlet], startupTaints: [taints.kraftlet] };
