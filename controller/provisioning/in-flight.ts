@@ -46,8 +46,8 @@ export function smallestOf(
   return first ? rest.reduce(least, first) : (claim.spec.resources?.requests ?? {});
 }
 
-/** The size that was chosen, as the claim's label; before that, those that may be. */
-function sizeNames({ metadata, spec }: NodeClaim): readonly string[] {
+/** The size that was chosen, as the claim's label; before that, those that may be, the cheapest first. */
+export function sizeNames({ metadata, spec }: NodeClaim): readonly string[] {
   const chosen = metadata?.labels?.[labels.instanceType];
   if (chosen !== undefined) return [chosen];
   return spec.requirements.flatMap(({ key, operator, values = [] }) =>

@@ -30,7 +30,7 @@ test('machines stop at the ceiling of all pools, and condition, event and Pods n
   const pool = world.seedPool('web', { cpu: '1000' });
   seedPolicy({ total: { nodes: 3 } });
   const { limits } = world.start();
-  for (let index = 0; index < 60; index++) world.seedPod(`p${index}`, { cpu: '8' });
+  for (let index = 0; index < 60; index++) world.seedPod(`p${index}`, { cpu: '7' });
   await world.clock.forward(seconds(30));
 
   expect(alive()).toHaveLength(3);
@@ -66,7 +66,7 @@ test('sizes are planned as the ceiling for machines leaves them', async () => {
   world.seedPool('web');
   seedPolicy({ perMachine: { vcpus: 2 } });
   world.start();
-  for (let index = 0; index < 4; index++) world.seedPod(`p${index}`, { cpu: '2' });
+  for (let index = 0; index < 4; index++) world.seedPod(`p${index}`, { cpu: '1500m' });
   world.seedPod('too-big', { cpu: '4' });
 
   await world.clock.forward(seconds(5));

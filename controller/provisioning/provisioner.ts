@@ -46,6 +46,7 @@ import { Slices } from './slices.ts';
 import type { Solver } from './solver.ts';
 import { sortPods } from './sorted-pods.ts';
 import { onTheWay, stillWanted, type Now } from './still-wanted.ts';
+import { Trials } from './trials/trials.ts';
 import { subscribeTriggers } from './triggers.ts';
 
 export interface ProvisionerParts {
@@ -86,6 +87,7 @@ export class Provisioner implements Runnable {
   readonly #metrics: ProvisioningMetrics;
   readonly #resting: RestingPools;
   readonly #breaker: Breaker;
+  readonly #trials: Trials;
   readonly #slices: Slices;
   #failures = 0;
   #cancelAgain: () => void = () => {};
@@ -100,6 +102,7 @@ export class Provisioner implements Runnable {
     this.#events = new ProvisioningEvents(context.recorder);
     this.#resting = new RestingPools(context.clock);
     this.#breaker = new Breaker(context, parts.nominations);
+    this.#trials = new Trials(context);
     this.#launcher = new Launcher(context, {
       ...parts,
       events: this.#events,
@@ -149,7 +152,8 @@ export class Provisioner implements Runnable {
     });
     const problem = await this.#problem(supply);
     const solved = await this.#solve(problem, signal);
-    const { plan, held } = await this.#breaker.sift(solved, supply, this.#slices);
+    const { plan: lasting, held } = await this.#breaker.sift(solved, supply, this.#slices);
+    const plan = await this.#trials.sift(lasting, supply, this.#claims.list(), this.#slices);
     const told = [
       this.#carryOut(plan, problem, signal),
       this.#tell(plan, problem, supply),

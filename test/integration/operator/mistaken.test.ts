@@ -57,6 +57,20 @@ test(
 );
 
 test(
+  'costs two machines, however many Pods need nearly all of one each',
+  async () => {
+    for (let machine = 0; machine < 6; machine++)
+      world.cloud.machines.next({ quotas: { memoryMiB: machine < 2 ? tenthLess : 28_672 } });
+    await world.expectUsable(nodeClass({}, 'burst'));
+    await world.expectApplied(pool('burst', [small, large]), alone(needing('burst', 4)));
+
+    await soonRunning('burst', 4);
+    expect(sizes('burst')).toEqual([small, small, large, large, large, large]);
+  },
+  timeout,
+);
+
+test(
   'costs what more Pods need on machines that hold fewer of them, and no more',
   async () => {
     world.cloud.machines.next({ quotas: { memoryMiB: tenthLess } });
@@ -92,6 +106,17 @@ function needing(
   };
   const { spec } = deployment.spec.template;
   spec.nodeSelector = { ...spec.nodeSelector, [labels.nodePool]: name };
+  return deployment;
+}
+
+/** Each on a Node of its own. */
+function alone(deployment: KubeObject): KubeObject {
+  const { spec } = deployment as KubeObject & {
+    spec: { selector: object; template: { spec: { affinity?: object } } };
+  };
+  const term = { topologyKey: labels.hostname, labelSelector: spec.selector };
+  const podAntiAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [term] };
+  spec.template.spec.affinity = { podAntiAffinity };
   return deployment;
 }
 
