@@ -36,6 +36,13 @@ const renamed = new Map<string, string>([
   ['beta.kubernetes.io/instance-type', labels.instanceType],
 ]);
 
+/** The same values by their old names. kube-scheduler knows nothing of these, so a Node has to have both. */
+export function byOldNames(given: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(
+    [...renamed].flatMap(([old, name]) => (name in given ? [[old, given[name]!]] : [])),
+  );
+}
+
 /** All of the list must hold, so entries with one key narrow each other. */
 export function fromSelector(
   list: readonly (Requirement | NodeSelectorRequirement)[],

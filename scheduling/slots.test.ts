@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 
 import { AmountTooLarge, Slots } from './slots.ts';
-import { pods, pool, size } from './testing/build.ts';
+import { solve } from './solve.ts';
+import { node, pod, pods, pool, problem, size } from './testing/build.ts';
 import { planned, refusalsOf } from './testing/plans.ts';
 
 const slots = new Slots(['cpu', 'memory']);
@@ -69,4 +70,55 @@ test('a Pod that asks for more than can be counted is refused, however much ther
 test('a limit beyond what can be counted is as good as none', () => {
   const pools = [pool('web', { limits: { memory: '10000000Gi', cpu: '10' } })];
   expect(planned({ pods: pods(4), pools }).claims).toHaveLength(1);
+});
+
+describe('amounts at the end of what a double can count', () => {
+  const edge = 2n ** 53n;
+  const memory = fc.oneof(
+    fc.bigInt({ min: edge - 3n, max: edge + 3n }),
+    fc.bigInt({ min: edge / 2n - 3n, max: edge / 2n + 3n }),
+    fc.bigInt({ min: 0n, max: 3n }),
+  );
+  const given = fc.record({
+    asked: fc.array(memory, { minLength: 1, maxLength: 6 }),
+    there: fc.array(fc.record({ has: memory, used: memory }), { maxLength: 3 }),
+    sold: memory,
+  });
+
+  test('never make more fit than there is, and what cannot be counted is refused with a code', () => {
+    fc.assert(
+      fc.property(given, ({ asked, there, sold }) => {
+        const plan = solve(
+          problem({
+            pods: asked.map((bytes, index) => pod(`p${index}`, { memory: `${bytes}` })),
+            nodes: there.map(({ has, used }, index) =>
+              node(`n${index}`, { memory: `${has}` }, { requested: { memory: `${used}` } }),
+            ),
+            pools: [
+              pool('web', {
+                sizes: [{ ...size(8), capacity: { memory: `${sold}`, pods: '100' } }],
+              }),
+            ],
+            bound: [],
+          }),
+        );
+        const bytesOf = (key: string): bigint => asked[Number(key.slice('shop/p'.length))]!;
+        const sum = (keys: readonly string[]): bigint =>
+          keys.reduce((total, key) => total + bytesOf(key), 0n);
+        for (const { pods: keys } of plan.claims) expect(sum(keys) <= sold).toBe(true);
+        there.forEach(({ has, used }, index) => {
+          const keys = [...plan.nominations].flatMap(([key, name]) =>
+            name === `n${index}` ? [key] : [],
+          );
+          expect(sum(keys) === 0n || sum(keys) + used <= has).toBe(true);
+        });
+        const tooLarge = asked.flatMap((bytes, index) => (bytes >= edge ? [`shop/p${index}`] : []));
+        const coded = [...plan.unschedulable].flatMap(([key, [refusal]]) =>
+          refusal?.code === 'KPU346' ? [key] : [],
+        );
+        expect(coded.toSorted()).toEqual(tooLarge.toSorted());
+      }),
+      { numRuns: 1000 },
+    );
+  });
 });

@@ -26,6 +26,20 @@ test.each([
   },
 );
 
+test.each([
+  ['9223372036854775806', true],
+  ['9223372036854775807', false],
+  ['99999999999999999999', false],
+])(
+  'numbers end where 64 bits end: a taint of 9223372036854775807 is more than %s: %s',
+  (value, expected) => {
+    const largest: Taint = { key: 'sla', value: '9223372036854775807', effect: 'NoSchedule' };
+    const beyond: Taint = { ...largest, value: '9223372036854775808' };
+    expect(tolerates({ key: 'sla', operator: 'Gt', value }, largest)).toBe(expected);
+    expect(tolerates({ key: 'sla', operator: 'Gt', value }, beyond)).toBe(false);
+  },
+);
+
 test('a taint that only prefers keeps nobody off', () => {
   expect(untolerated([{ key: 'a', effect: 'PreferNoSchedule' }, taint], [])).toBe(taint);
   expect(untolerated([{ key: 'a', effect: 'PreferNoSchedule' }], undefined)).toBeUndefined();

@@ -1,5 +1,7 @@
 import type { Taint, Toleration } from '#schemas/kubernetes/core.ts';
 
+import { toInteger } from './integer.ts';
+
 /**
  * The first taint that keeps a Pod off, or undefined. PreferNoSchedule only makes a node less wanted, so it keeps
  * nobody off, unless wishes are held too.
@@ -51,7 +53,6 @@ function compare(
   toleration: string,
   holds: (a: bigint, b: bigint) => boolean,
 ): boolean {
-  const whole = /^-?\d+$/;
-  if (!whole.test(taint) || !whole.test(toleration)) return false;
-  return holds(BigInt(taint), BigInt(toleration));
+  const [a, b] = [toInteger(taint), toInteger(toleration)];
+  return a !== undefined && b !== undefined && holds(a, b);
 }

@@ -1,5 +1,7 @@
 import type { Requirement } from '#schemas/karpenter/types.ts';
 
+import { toInteger } from './integer.ts';
+
 interface Parts {
   readonly complement: boolean;
   readonly values: ReadonlySet<string>;
@@ -187,11 +189,6 @@ function bounded(
     case 'Lte':
       return ValueSet.within(undefined, bound, minValues);
   }
-}
-
-/** Label values are compared as whole numbers, as kube-scheduler compares them. */
-function toInteger(text: string): bigint | undefined {
-  return /^-?\d+$/.test(text) ? BigInt(text) : undefined;
 }
 
 function larger(a: number | undefined, b: number | undefined): number | undefined {

@@ -27,9 +27,13 @@ beforeEach(() => {
 });
 
 /** A claim whose machine is healthy. */
-function claimInHand(spec: Partial<NodeClaim['spec']> = {}): ClaimInHand {
+function claimInHand(
+  spec: Partial<NodeClaim['spec']> = {},
+  given: Record<string, string> = {},
+): ClaimInHand {
   const { spec: usual, ...claim } = nodeClaim(name, { status: { providerID: providerIDOf(name) } });
-  const seeded = world.client.seed(nodeClaims, { ...claim, spec: { ...usual, ...spec } });
+  const metadata = { ...claim.metadata, labels: { ...claim.metadata?.labels, ...given } };
+  const seeded = world.client.seed(nodeClaims, { ...claim, metadata, spec: { ...usual, ...spec } });
   return new ClaimInHand(seeded, undefined, world.context.clusterUid, world.clock);
 }
 
@@ -53,6 +57,18 @@ test('a Node that lacks nothing is opened and counts as capacity by one patch', 
   expect(nodeNow()?.spec?.taints).toEqual([taints.kraftlet]);
   expect(nodeNow()?.metadata?.finalizers).toEqual([finalizers.termination]);
   expect([labelOf(labels.registered), labelOf(labels.initialized)]).toEqual(['true', 'true']);
+});
+
+test('a Node has its labels by their old names too, since Pods are planned for it that select them', async () => {
+  const asked = {
+    'failure-domain.beta.kubernetes.io/zone': 'eu-1a',
+    'beta.kubernetes.io/instance-type': 'm8i.large',
+  };
+  world.client.seed(nodes, bornNode());
+  await step.run(claimInHand({}, { [labels.zone]: 'eu-1a', [labels.instanceType]: 'm8i.large' }));
+
+  expect(nodeNow()?.metadata?.labels).toMatchObject(asked);
+  expect(labelOf('failure-domain.beta.kubernetes.io/region')).toBeUndefined();
 });
 
 test('a Node that was born with upstream’s effect is opened all the same', async () => {

@@ -1,4 +1,5 @@
 import type { KubeClient } from '#kube/client/client.ts';
+import { byOldNames } from '#scheduling/requirements.ts';
 import { nodeClaims } from '#schemas/karpenter/types.ts';
 import type { Node, Taint } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
@@ -108,6 +109,7 @@ function ownMetadata(hand: ClaimInHand, node: Live<Node>): Live<Node>['metadata'
   );
   return {
     labels: {
+      ...byOldNames(claim.metadata.labels),
       ...claim.metadata.labels,
       [labels.registered]: 'true',
       ...(lackOf(hand, node) === undefined && { [labels.initialized]: 'true' }),
