@@ -253,6 +253,14 @@ describe('K46: affinity', () => {
     expect(refused(planned({ pods, nodes, bound: on('n', 1) }))).toEqual(['p1', 'p2']);
   });
 
+  test('begins once also for one that cannot go there: kube-scheduler lets nobody begin anew', () => {
+    const pods = ['1a', '1b'].flatMap((only) =>
+      labelled(1, web, { ...near(zone, web), nodeSelector: { [zone]: only } }, { name: only }),
+    );
+    expect(perZone(planned({ pods }))).toEqual({ '1a': 1 });
+    expect(refused(planned({ pods }))).toEqual(['1b0']);
+  });
+
   test('that is only wished for is given up, and so is the wish to be apart', () => {
     const pools = [pool('web', { sizes: [size(8, { zones: ['1a'] })] })];
     const preferred = {
