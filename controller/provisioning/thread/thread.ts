@@ -14,9 +14,6 @@ export interface Solved {
   readonly milliseconds: number;
 }
 
-/** A pass makes many small things that last for milliseconds: with less room they are looked through time and again. */
-const resourceLimits = { maxYoungGenerationSizeMb: 96 };
-
 interface Answer {
   readonly texts: readonly string[];
   readonly milliseconds: number;
@@ -26,7 +23,7 @@ interface Answer {
  * Megabytes for what was made a moment ago. V8 takes up to 192 where it may, and gives little of it back: the process
  * held 100 MiB more after the warm-up, and 20,000 Pods were placed no sooner.
  */
-const youngGeneration = 32;
+const resourceLimits = { maxYoungGenerationSizeMb: 32 };
 
 /** One thread, from its start to its end. It never keeps the process alive. */
 export class Thread {
