@@ -14,15 +14,15 @@ export function guardDropped(shape: AnyShape, kept: unknown, whole: unknown, pat
 }
 
 /** Undefined where every field is kept. */
-function fieldsOf(shape: AnyShape): readonly Field[] | undefined {
+function fieldsOf(shape: AnyShape): readonly Pick<Field, 'name' | 'shape'>[] | undefined {
   if (shape.kind === 'message') return shape.fields;
   if (shape.kind === 'template') return [...shape.common.fields, shape.apart];
   const only = shape.kind === 'map' ? shape.only : undefined;
-  return only && [...only].map((name) => ({ name, shape: { kind: 'text', isWord: false } }));
+  return only && [...only.values].map((name) => ({ name, shape: { kind: 'text', isWord: false } }));
 }
 
 function guardFields(
-  fields: readonly Field[] | undefined,
+  fields: readonly Pick<Field, 'name' | 'shape'>[] | undefined,
   kept: object,
   whole: object,
   path: string,

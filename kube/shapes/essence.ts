@@ -1,4 +1,4 @@
-import type { Field, Inlined, Message } from './any-shape.ts';
+import type { Field, Message } from './any-shape.ts';
 import { mayBeKept } from './presence.ts';
 import { expect, wire, type Cursor, type Span } from './wire.ts';
 
@@ -72,8 +72,8 @@ export class Essence {
 }
 
 /** What is to be gone into, since some of it may be dropped; what is shared goes by all its bytes anyway. */
-function messageOf(field: Field | Inlined): Message | undefined {
-  if ('inlined' in field) return field.inlined;
-  const shape = field.shape.kind === 'list' ? field.shape.entry : field.shape;
+function messageOf({ shape: whole }: Field): Message | undefined {
+  if (whole.kind === 'inlined') return whole.message;
+  const shape = whole.kind === 'list' ? whole.entry : whole;
   return shape.kind === 'message' ? shape : undefined;
 }

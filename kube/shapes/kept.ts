@@ -1,5 +1,6 @@
 import type {
   AnyShape,
+  Inlined,
   Kept,
   Leaf,
   List,
@@ -15,10 +16,15 @@ type Share = (shape: Shared | Template, part: object) => object;
 
 /** What is kept of a value that came as JSON; undefined: nothing. */
 export function kept(shape: AnyShape, value: unknown, share: Share): unknown {
+  if (shape.kind === 'inlined') throw new TypeError('in JSON its fields stand by themselves');
   return value === undefined || value === null ? undefined : keptOf(shape, value, share);
 }
 
-function keptOf(shape: AnyShape, value: NonNullable<unknown>, share: Share): unknown {
+function keptOf(
+  shape: Exclude<AnyShape, Inlined>,
+  value: NonNullable<unknown>,
+  share: Share,
+): unknown {
   switch (shape.kind) {
     case 'shared':
       return sharedPart(shape, value, share);
@@ -83,7 +89,7 @@ function messagePart(
 }
 
 function mapPart({ only }: MapShape, map: Readonly<Record<string, string>>): object | undefined {
-  const keys = Object.keys(map).filter((key) => only?.has(key) ?? true);
+  const keys = Object.keys(map).filter((key) => only?.values.has(key) ?? true);
   if (keys.length === 0) return undefined;
   return only ? Object.fromEntries(keys.map((key) => [key, map[key]])) : map;
 }

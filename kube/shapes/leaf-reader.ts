@@ -1,11 +1,18 @@
-import type { Leaf, Numeric, OneOf, Text, Wrapped } from './any-shape.ts';
+import {
+  alike,
+  type Leaf,
+  type Numeric,
+  type OneOf,
+  type Text,
+  type Wrapped,
+} from './any-shape.ts';
 import { valueAt } from './presence.ts';
 import { Times } from './times.ts';
 import { expect, MalformedMessage, wire, type Cursor } from './wire.ts';
 import { Words } from './words.ts';
 
-export const word: Leaf = { kind: 'text', isWord: true };
-const number: Leaf = { kind: 'numeric', as: 'number' };
+export const word: Leaf = alike({ kind: 'text', isWord: true });
+const number: Leaf = alike({ kind: 'numeric', as: 'number' });
 
 /** Makes texts, numbers and flags; undefined for what means the same as nothing. */
 export class LeafReader {
@@ -28,15 +35,18 @@ export class LeafReader {
     return value;
   }
 
-  /** One field of the message that ends at `end`, the last with that number; goes there. */
-  within(cursor: Cursor, place: number, shape: Leaf, end: number): unknown {
-    let value: unknown;
+  /** One field of the message that ends at `end`, which Go writes once; goes to the end of the message. */
+  within(cursor: Cursor, place: number, shape: Leaf | OneOf, end: number): unknown {
     while (cursor.at < end) {
       const tag = cursor.varint();
-      if (tag >>> 3 === place) value = this.read(shape, cursor, tag & 7, end);
-      else cursor.skip(tag & 7, end);
+      if (tag >>> 3 === place) {
+        const value = this.read(shape, cursor, tag & 7, end);
+        cursor.at = end;
+        return value;
+      }
+      cursor.skip(tag & 7, end);
     }
-    return value;
+    return undefined;
   }
 
   /** Of a time that is not set the message is empty. */

@@ -1,4 +1,4 @@
-import type { AnyShape, Field, Inlined, Message, Numeric } from './any-shape.ts';
+import type { AnyShape, Message, Numeric } from './any-shape.ts';
 import type { Cursor } from './wire.ts';
 import { isWritten } from './words.ts';
 
@@ -12,43 +12,32 @@ import { isWritten } from './words.ts';
 export function mayBeKept(shape: Message, cursor: Cursor, end: number): boolean {
   if (!shape.needs) return true;
   const from = cursor.at;
-  const isThere = hasAny(shape.needs, shape, cursor, end);
+  const isThere = hasAny(shape, cursor, end);
   cursor.at = from;
   return isThere;
 }
 
-function hasAny(
-  needs: ReadonlySet<string>,
-  { byNumber }: Message,
-  cursor: Cursor,
-  end: number,
-): boolean {
+function hasAny({ byNumber }: Message, cursor: Cursor, end: number): boolean {
   while (cursor.at < end) {
     const tag = cursor.varint();
-    const value = cursor.at;
-    cursor.skip(tag & 7, end);
-    const after = cursor.at;
-    cursor.at = value;
-    if (isNeeded(byNumber[tag >>> 3], needs, cursor, after)) return true;
-    cursor.at = after;
+    const field = byNumber[tag >>> 3];
+    if (!field?.isNeeded) cursor.skip(tag & 7, end);
+    else {
+      const value = cursor.at;
+      cursor.skip(tag & 7, end);
+      const after = cursor.at;
+      cursor.at = value;
+      if (isThere(field.shape, cursor, after)) return true;
+      cursor.at = after;
+    }
   }
   return false;
-}
-
-function isNeeded(
-  field: Field | Inlined | undefined,
-  needs: ReadonlySet<string>,
-  cursor: Cursor,
-  after: number,
-): boolean {
-  if (!field) return false;
-  if ('inlined' in field) return hasAny(needs, field.inlined, cursor, cursor.end(after));
-  return needs.has(field.name) && isThere(field.shape, cursor, after);
 }
 
 /** In doubt it is. */
 function isThere(shape: AnyShape, cursor: Cursor, after: number): boolean {
   if (shape.kind === 'list') return isThere(shape.entry, cursor, after);
+  if (shape.kind === 'inlined') return hasAny(shape.message, cursor, cursor.end(after));
   if (shape.kind === 'message') return mayBeKept(shape, cursor, cursor.end(after));
   if (shape.kind === 'oneOf') return valueAt(shape.values, cursor, cursor.end(after)) !== undefined;
   const isNumber = shape.kind === 'numeric' && isNothingAt0.has(shape.as);

@@ -6,6 +6,7 @@ import type {
   List,
   MapShape,
   Message,
+  OneOf,
   Shared,
   Template,
 } from './any-shape.ts';
@@ -13,8 +14,9 @@ import { Essence } from './essence.ts';
 import { isKept } from './kept.ts';
 import { LeafReader, word } from './leaf-reader.ts';
 import { mayBeKept } from './presence.ts';
+import type { SharedParts } from './shared-parts.ts';
 import { withApart } from './templates.ts';
-import { Cursor, expect, wire, type Span } from './wire.ts';
+import { Cursor, expect, wire } from './wire.ts';
 
 /** What an object is, which protobuf says beside it. */
 export interface TypeMeta {
@@ -22,20 +24,20 @@ export interface TypeMeta {
   readonly kind?: string;
 }
 
-/** The part that is so written, made only where none is known. */
-type Share = (shape: Shared | Template, written: Span, make: () => object) => object;
+/** A list grows by one place at a time up to here, since most stay short and an array that grew has much room. */
+const short = 8;
 
 /**
  * Makes what is kept of an object's protobuf. Nothing is made of what is dropped: its length stands before it, and it is
  * passed over in one step.
  */
 export class ProtobufReader {
-  readonly #share: Share;
+  readonly #partsOf: (shape: Shared | Template) => SharedParts;
   readonly #leaves = new LeafReader();
   readonly #essence = new Essence();
 
-  constructor(share: Share) {
-    this.#share = share;
+  constructor(partsOf: (shape: Shared | Template) => SharedParts) {
+    this.#partsOf = partsOf;
   }
 
   /**
@@ -51,82 +53,89 @@ export class ProtobufReader {
     return kept;
   }
 
-  #fill(kept: Kept, shape: Message, cursor: Cursor, end: number): void {
+  #fill(kept: Kept, { byNumber }: Message, cursor: Cursor, end: number): void {
     while (cursor.at < end) {
       const start = cursor.at;
       const tag = cursor.varint();
-      const field = shape.byNumber[tag >>> 3];
+      const field = byNumber[tag >>> 3];
       if (field === undefined) cursor.skip(tag & 7, end);
-      else if ('inlined' in field) this.#fill(kept, field.inlined, cursor, cursor.end(end));
-      else if (isComposed(field.shape)) this.#compose(kept, field, cursor, start, end);
-      else {
-        const value = this.#one(field.shape, cursor, tag & 7, end);
-        if (value !== undefined) kept[field.name] = value;
-      }
+      else if (field.shape.kind === 'shared') this.#shared(kept, field, cursor, start, end);
+      else this.#field(kept, field, cursor, tag & 7, end);
     }
   }
 
-  /** A field that is read as a whole: all entries of a list or map, which stand together, and what is shared. */
-  #compose(kept: Kept, { name, shape }: Field, cursor: Cursor, start: number, end: number): void {
-    const { bytes } = cursor;
-    const whole = shape.kind === 'shared' ? shape.shape : (shape as List | MapShape);
-    passAll(whole, cursor, start, end);
-    const after = cursor.at;
-    const parse = (): object | undefined => this.#parsed(whole, bytes, start, after);
-    const value =
-      shape.kind === 'shared'
-        ? this.#share(shape, { bytes, from: start, to: after }, () => parse() ?? {})
-        : parse();
-    if (value !== undefined)
-      kept[name] = kept[name] === undefined ? value : joined(kept[name], value);
+  /** Of lists and maps each entry is a field of its own on the wire. */
+  #field(kept: Kept, { name, shape }: Field, cursor: Cursor, type: number, end: number): void {
+    if (shape.kind === 'list') this.#entry(kept, name, shape, cursor, type, end);
+    else if (shape.kind === 'map') this.#pair(kept, name, shape, cursor, type, end);
+    else if (shape.kind === 'inlined') this.#fill(kept, shape.message, cursor, cursor.end(end));
+    else {
+      const value = this.#one(shape, cursor, type, end);
+      if (value !== undefined) kept[name] = value;
+    }
   }
 
-  /** @param from  the place of the first tag */
-  #parsed(
-    shape: List | MapShape | Message,
-    bytes: Buffer,
-    from: number,
+  #entry(
+    kept: Kept,
+    name: string,
+    { entry }: List,
+    cursor: Cursor,
+    type: number,
     end: number,
-  ): object | undefined {
-    const cursor = new Cursor(bytes, from);
-    if (shape.kind === 'list') return this.#list(shape, cursor, end);
-    if (shape.kind === 'map') return this.#map(shape, cursor, end);
-    return this.#message(shape, cursor, cursor.varint() & 7, end);
+  ): void {
+    const value = this.#one(entry, cursor, type, end) ?? (entry.kind === 'text' ? '' : undefined);
+    if (value === undefined) return;
+    const list = kept[name] as unknown[] | undefined;
+    if (list === undefined) kept[name] = [value];
+    else if (list.length < short) kept[name] = [...list, value];
+    else list.push(value);
   }
 
-  #list({ entry }: List, cursor: Cursor, end: number): unknown[] | undefined {
-    const entries: unknown[] = [];
-    while (cursor.at < end) {
-      const value = this.#one(entry, cursor, cursor.varint() & 7, end);
-      if (value !== undefined) entries.push(value);
-      else if (entry.kind === 'text') entries.push('');
-    }
-    return entries.length > 0 ? entries.slice() : undefined; // an array that grew has room for sixteen more
+  /** Of a map in which only some keys are kept nothing is made for the others. */
+  #pair(
+    kept: Kept,
+    name: string,
+    { values, only, make: Make }: MapShape,
+    cursor: Cursor,
+    type: number,
+    limit: number,
+  ): void {
+    expect(type, wire.bytes);
+    const end = cursor.end(limit);
+    const from = cursor.at;
+    const key = this.#leaves.within(cursor, 1, only ?? word, end) as string | undefined;
+    if (only && key === undefined) return;
+    cursor.at = from;
+    const value = this.#leaves.within(cursor, 2, values, end) as string | undefined;
+    const map = (kept[name] ??= new Make()) as Record<string, string>;
+    map[key ?? ''] = value ?? '';
   }
 
-  /** Keys are looked at first, so that nothing is made of the values of those that are not kept. */
-  #map({ values, only, make: Make }: MapShape, cursor: Cursor, end: number): object | undefined {
-    const map = new Make();
-    let isEmpty = true;
-    while (cursor.at < end) {
-      expect(cursor.varint() & 7, wire.bytes);
-      const entryEnd = cursor.end(end);
-      const from = cursor.at;
-      const key = (this.#leaves.within(cursor, 1, word, entryEnd) as string | undefined) ?? '';
-      if (only?.has(key) === false) continue;
-      cursor.at = from;
-      const value = this.#leaves.within(cursor, 2, valuesOf[values], entryEnd);
-      map[key] = (value as string | undefined) ?? '';
-      isEmpty = false;
-    }
-    return isEmpty ? undefined : map;
+  /** All its bytes are looked up at once: those of all entries of a list or map, which stand together. */
+  #shared(kept: Kept, { name, shape }: Field, cursor: Cursor, start: number, end: number): void {
+    const { bytes } = cursor;
+    const shared = shape as Shared;
+    passAll(shared.shape, cursor, start, end);
+    const parts = this.#partsOf(shared);
+    const part =
+      parts.find(bytes, start, cursor.at) ??
+      parts.add(this.#whole(shared.shape, new Cursor(bytes, start), cursor.at));
+    kept[name] = kept[name] === undefined ? part : joined(kept[name], part);
+  }
+
+  /** @param cursor  at the first tag */
+  #whole(shape: List | MapShape | Message, cursor: Cursor, end: number): object {
+    const around: { it?: object } = {};
+    const field = { name: 'it', shape, isNeeded: false };
+    while (cursor.at < end) this.#field(around, field, cursor, cursor.varint() & 7, end);
+    return around.it ?? {};
   }
 
   #one(shape: AnyShape, cursor: Cursor, type: number, end: number): unknown {
+    if (isLeaf(shape)) return this.#leaves.read(shape, cursor, type, end);
     if (shape.kind === 'message') return this.#message(shape, cursor, type, end);
     if (shape.kind === 'template') return this.#template(shape, cursor, type, end);
-    if (isComposed(shape)) throw new TypeError(`protobuf has no list of ${shape.kind}s`);
-    return this.#leaves.read(shape, cursor, type, end);
+    throw new TypeError(`protobuf has no list of ${shape.kind}s`);
   }
 
   #message(shape: Message, cursor: Cursor, type: number, limit: number): Kept | undefined {
@@ -149,13 +158,17 @@ export class ProtobufReader {
     const apart = this.#leaves.within(cursor, shape.apart.place, shape.apart.shape, end);
     cursor.at = at;
     const essence = this.#essence.of(shape.common, cursor, end);
-    const make = (): Kept => this.read(shape.common, new Cursor(bytes, at), end);
-    return withApart(shape, this.#share(shape, essence, make), apart);
+    const parts = this.#partsOf(shape);
+    const common =
+      parts.find(essence.bytes, essence.from, essence.to) ??
+      parts.add(this.read(shape.common, new Cursor(bytes, at), end));
+    return withApart(shape, common, apart);
   }
 }
 
-function isComposed(shape: AnyShape): shape is List | MapShape | Shared {
-  return shape.kind === 'list' || shape.kind === 'map' || shape.kind === 'shared';
+function isLeaf(shape: AnyShape): shape is Leaf | OneOf {
+  const { kind } = shape;
+  return kind === 'text' || kind === 'wrapped' || kind === 'numeric' || kind === 'oneOf';
 }
 
 /** Goes past the field whose tag was just read, and past those with the same tag where they are one list or map. */
@@ -176,15 +189,9 @@ function passAll(shape: AnyShape, cursor: Cursor, start: number, end: number): v
   }
 }
 
-/** A list or map that did not stand together, which Go never writes. */
+/** A list or map that is shared and did not stand together, which Go never writes. */
 function joined(one: unknown, other: object): unknown {
   return Array.isArray(one) && Array.isArray(other)
     ? [...(one as unknown[]), ...(other as unknown[])]
     : { ...(one as object), ...other };
 }
-
-const valuesOf: Readonly<Record<MapShape['values'], Leaf>> = {
-  text: { kind: 'text', isWord: false },
-  word,
-  quantity: { kind: 'wrapped', as: 'quantity' },
-};

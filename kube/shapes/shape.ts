@@ -7,6 +7,7 @@
  * `json` tags in types.go. Go writes fields without a pointer even where they are empty, which JSON leaves out.
  */
 import {
+  alike,
   roomFor,
   type AnyShape,
   type Field,
@@ -35,11 +36,11 @@ export type Shape<T> = AnyShape & Of<T>;
 /** Of a whole object. */
 export type ObjectShape<T> = Message & Of<T>;
 
-const numeric = <T>(as: Numeric['as']): Numeric & Of<T> => ({ kind: 'numeric', as });
+const numeric = <T>(as: Numeric['as']): Numeric & Of<T> => alike({ kind: 'numeric', as });
 
-export const text: Text & Of<string> = { kind: 'text', isWord: false };
+export const text: Text & Of<string> = alike({ kind: 'text', isWord: false });
 /** A text that many objects have in common, like the name of their namespace. */
-export const word: Text & Of<string> = { kind: 'text', isWord: true };
+export const word: Text & Of<string> = alike({ kind: 'text', isWord: true });
 export const number = numeric<number>('number');
 /** A number whose 0 means the same as none. */
 export const nonZero = numeric<number>('nonZero');
@@ -47,37 +48,36 @@ export const flag = numeric<boolean>('flag');
 /** A flag whose false means the same as none. */
 export const set = numeric<boolean>('set');
 /** A text as in `2026-11-30T08:00:00Z`. */
-export const time: Wrapped & Of<string> = { kind: 'wrapped', as: 'time' };
+export const time: Wrapped & Of<string> = alike({ kind: 'wrapped', as: 'time' });
 
-const mapOf = (values: MapShape['values']): MapShape & Of<Record<string, string>> => ({
-  kind: 'map',
-  values,
-  make: roomFor(),
-});
+const quantity: Wrapped = alike({ kind: 'wrapped', as: 'quantity' });
+
+const mapOf = (values: MapShape['values'], keys?: OneOf): MapShape & Of<Record<string, string>> =>
+  alike({ kind: 'map', values, only: keys, make: roomFor() });
 
 /** `map<string, string>` */
-export const texts = (): MapShape & Of<Record<string, string>> => mapOf('word');
+export const texts = (): MapShape & Of<Record<string, string>> => mapOf(word);
 /** `map<string, Quantity>` */
-export const quantities = (): MapShape & Of<Record<string, string>> => mapOf('quantity');
+export const quantities = (): MapShape & Of<Record<string, string>> => mapOf(quantity);
 
 /** The entries with these keys, of a map in which others stand too. */
 export function only(...keys: readonly string[]): MapShape & Of<Record<string, string>> {
-  return { ...mapOf('text'), only: new Set(keys) };
+  return mapOf(text, oneOf(...keys));
 }
 
 /** A word that is one of these; where it is another, nothing is kept of the message that it is in. */
 export function oneOf(...values: readonly string[]): OneOf & Of<string> {
-  return { kind: 'oneOf', values: new Set(values) };
+  return alike({ kind: 'oneOf', values: new Set(values) });
 }
 
 /** Entries of which nothing is kept are left out, and so is a list in which none is left. */
 export function list<T>(entry: Shape<T>): List & Of<readonly T[]> {
-  return { kind: 'list', entry };
+  return alike({ kind: 'list', entry });
 }
 
 /** Equal ones are one object in memory, whoever's they are. */
 export function shared<T>(shape: (List | MapShape | Message) & Of<T>): Shared & Of<T> {
-  return { kind: 'shared', shape };
+  return alike({ kind: 'shared', shape });
 }
 
 /**
@@ -93,7 +93,7 @@ export function template<T>(
   shape: ObjectShape<T>,
   { apart, holder }: { readonly apart: keyof T & string; readonly holder: keyof T & string },
 ): Template & Of<T> {
-  const place = shape.byNumber.findIndex((one) => one && 'name' in one && one.name === apart);
+  const place = shape.byNumber.findIndex((one) => one?.name === apart);
   const field = shape.byNumber[place] as Template['apart'];
   const common: Message = {
     ...shape,
@@ -101,7 +101,7 @@ export function template<T>(
     byNumber: shape.byNumber.with(place, undefined),
     make: roomFor(),
   };
-  return { kind: 'template', common, apart: { ...field, place }, holder, make: shape.make };
+  return alike({ kind: 'template', common, apart: { ...field, place }, holder, make: shape.make });
 }
 
 /** Where a field is on the wire: its number, or those of the inlined message and of the field in that. */
@@ -125,7 +125,7 @@ export function beside<T>(shape: Shape<T>): Placed<T> {
 
 type Decision<T> = undefined extends T ? Placed<NonNullable<T>> | typeof dropped : Placed<T>;
 type Decisions<T> = { readonly [K in keyof Required<T>]: Decision<T[K]> };
-type Named = Field & Pick<Placed<unknown>, 'at'>;
+type Named = Pick<Field, 'name' | 'shape'> & Pick<Placed<unknown>, 'at'>;
 
 /**
  * An object with these fields of it.
@@ -154,26 +154,38 @@ export function open<S extends List | Message>(shape: S): S & Of<unknown> {
   return shape as S & Of<unknown>;
 }
 
-function messageOf(named: readonly Named[], needs: readonly string[] = []): Message {
-  const byNumber: (Field | Inlined | undefined)[] = [];
-  const inlined = new Map<number, Named[]>();
-  for (const {
-    name,
-    shape,
-    at: [first, second],
-  } of named) {
-    if (second === undefined) byNumber[first] = { name, shape };
-    else inlined.set(first, [...(inlined.get(first) ?? []), { name, shape, at: [second] }]);
-  }
-  for (const [place, fields] of inlined) byNumber[place] = { inlined: messageOf(fields) };
-  const fields = named.map(({ name, shape }) => ({ name, shape }));
-  const deciding = fields.filter(({ shape }) => shape.kind === 'oneOf').map(({ name }) => name);
-  const all = deciding.length > 0 ? deciding : needs;
-  return {
+function messageOf(named: readonly Named[], needs: readonly string[]): Message {
+  const deciding = named.filter(({ shape }) => shape.kind === 'oneOf').map(({ name }) => name);
+  const all = new Set(deciding.length > 0 ? deciding : needs);
+  const fieldOf = ({ name, shape }: Named): Field => ({ name, shape, isNeeded: all.has(name) });
+  return alike({
     kind: 'message',
-    fields,
-    byNumber: Array.from(byNumber),
-    needs: all.length > 0 ? new Set(all) : undefined,
+    fields: named.map(fieldOf),
+    byNumber: byNumber(named, fieldOf, all),
+    needs: all.size > 0 ? all : undefined,
     make: roomFor(),
-  };
+  });
+}
+
+function byNumber(
+  named: readonly Named[],
+  fieldOf: (one: Named) => Field,
+  needs: ReadonlySet<string>,
+): readonly (Field | undefined)[] {
+  const fields: (Field | undefined)[] = [];
+  const inlined = Map.groupBy(named, ({ at: [first, second] }) =>
+    second === undefined ? undefined : first,
+  );
+  for (const [first, within] of inlined) {
+    if (first === undefined) for (const one of within) fields[one.at[0]] = fieldOf(one);
+    else fields[first] = inlinedOf(within, needs);
+  }
+  return Array.from(fields); // without holes
+}
+
+function inlinedOf(named: readonly Named[], needs: ReadonlySet<string>): Field {
+  const inner = named.map(({ at: [, place = 0], ...one }): Named => ({ ...one, at: [place] }));
+  const needed = inner.map(({ name }) => name).filter((name) => needs.has(name));
+  const shape = alike<Inlined>({ kind: 'inlined', message: messageOf(inner, needed) });
+  return { name: '', shape, isNeeded: needed.length > 0 };
 }

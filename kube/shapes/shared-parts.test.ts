@@ -17,8 +17,10 @@ async function collected(): Promise<void> {
   gc();
 }
 
-const share = (parts: SharedParts, value: object): object =>
-  parts.share(spanOf(JSON.stringify(value)), () => structuredClone(value));
+const share = (parts: SharedParts, value: object): object => {
+  const { bytes, from, to } = spanOf(JSON.stringify(value));
+  return parts.find(bytes, from, to) ?? parts.add(structuredClone(value));
+};
 
 test('equal parts are one object, however often they come', () => {
   const parts = new SharedParts();

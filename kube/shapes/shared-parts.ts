@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { hashOf } from './hash.ts';
-import type { Span } from './wire.ts';
 
 /** How full the table may become before it is first looked through for what is gone. */
 const firstSweep = 1024;
@@ -18,6 +17,9 @@ export class SharedParts {
   readonly #writings = new WeakMap<object, string>();
   readonly #onTwin: (part: object) => void;
   #sweepAt = firstSweep;
+  /** What was looked for last. */
+  #hash = 0;
+  #written = '';
 
   /** @param onTwin  told of each part once, when it is met a second time */
   constructor(onTwin: (part: object) => void = () => {}) {
@@ -29,28 +31,31 @@ export class SharedParts {
     return this.#parts.size;
   }
 
+  /** The part that is so written: the bytes from `from` to `to`. What is not found can be added next. */
+  find(bytes: Buffer, from: number, to: number): object | undefined {
+    this.#hash = hashOf(bytes, from, to);
+    this.#written = bytes.toString('latin1', from, to);
+    const known = this.#parts.get(this.#hash)?.deref();
+    return known && this.#writings.get(known) === this.#written ? known : undefined;
+  }
+
   /**
-   * The part that is so written. Where two writings meet at one number, the later takes the place: those that have the
-   * earlier part keep it, and it is only not found any more.
+   * Where two writings meet at one number, the later takes the place: those that have the earlier part keep it, and it is
+   * only not found any more.
    *
-   * @param bytes  how it is written, from `from` to `to`
-   * @param make  reads the part
+   * @param made  of what was looked for last
+   * @returns the part, which is another one if an equal one was there that was met only once so far
    */
-  share({ bytes, from, to }: Span, make: () => object): object {
-    const hash = hashOf(bytes, from, to);
-    const written = bytes.toString('latin1', from, to);
-    const known = this.#parts.get(hash)?.deref();
-    const writing = known && this.#writings.get(known);
-    if (known && writing === written) return known;
-    const part = make();
-    if (known && writing === undefined && isDeepStrictEqual(known, part)) {
-      this.#writings.set(known, written);
+  add(made: object): object {
+    const known = this.#parts.get(this.#hash)?.deref();
+    if (known && !this.#writings.has(known) && isDeepStrictEqual(known, made)) {
+      this.#writings.set(known, this.#written);
       this.#onTwin(known);
       return known;
     }
     if (this.#parts.size >= this.#sweepAt) this.#sweep();
-    this.#parts.set(hash, new WeakRef(part));
-    return part;
+    this.#parts.set(this.#hash, new WeakRef(made));
+    return made;
   }
 
   #sweep(): void {

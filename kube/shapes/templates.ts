@@ -1,27 +1,17 @@
 import type { Kept, Template } from './any-shape.ts';
 import { SharedParts } from './shared-parts.ts';
-import type { Span } from './wire.ts';
 
 /**
  * What objects have in common that differ in one field. Those that have the field are copies, and nobody may have what
  * they were copied from; it stays known as long as any of them has its {@link Template.holder}.
  */
-export class Templates {
+export function templates(holder: string): SharedParts {
   /** By their holders. What comes once often stays alone, so it is held from the second time on. */
-  readonly #held = new WeakMap<object, object>();
-  readonly #parts: SharedParts;
-
-  constructor(holder: string) {
-    this.#parts = new SharedParts((part) => {
-      const value = (part as Kept)[holder];
-      if (typeof value === 'object' && value !== null) this.#held.set(value, part);
-    });
-  }
-
-  /** As {@link SharedParts.share}. */
-  share(written: Span, make: () => object): object {
-    return this.#parts.share(written, make);
-  }
+  const held = new WeakMap<object, object>();
+  return new SharedParts((part) => {
+    const value = (part as Kept)[holder];
+    if (typeof value === 'object' && value !== null) held.set(value, part);
+  });
 }
 
 /** @param apart  the field that the object has for itself; undefined: it has not, and is what it has in common */
