@@ -10,7 +10,7 @@ import type { LabelSelector } from '#schemas/kubernetes/meta.ts';
 
 type Expression = NonNullable<LabelSelector['matchExpressions']>[number];
 
-const labelSelector = message<LabelSelector>({
+export const labelSelector = message<LabelSelector>({
   matchLabels: at(1, texts()),
   matchExpressions: at(
     2,

@@ -26,6 +26,8 @@ import { NodeClassSecrets } from './nodeclass/secrets.ts';
 import { nodeClassController } from './nodeclass/wiring.ts';
 import { nodePoolController } from './nodepool/wiring.ts';
 import { pricesController } from './prices/wiring.ts';
+import { spreadInformers } from './provisioning/default-spread/caches.ts';
+import { DefaultSpreads } from './provisioning/default-spread/default-spreads.ts';
 import { Nominations } from './provisioning/nominations.ts';
 import { provisioningControllers } from './provisioning/wiring.ts';
 import { cappedCondition } from './quotas/pool-conditions.ts';
@@ -60,12 +62,17 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
   const context = { client, caches, recorder, clock, log, namespace, clusterUid };
   manager.addBase(...servers(parts, metrics, manager), recorder, crds);
   manager.addCaches(...Object.values(caches));
-  manager.addLeading(...controllers(context, settings, metrics));
+  const defaultSpreads = defaultSpreadsOf(parts, metrics, manager);
+  manager.addLeading(...controllers(context, { settings, defaultSpreads }, metrics));
   await manager.run(signal);
 }
 
 /** Every loop, tied together; each folder's wiring.ts says what wakes it. */
-function controllers(context: Context, settings: Settings, metrics: Metrics): Runnable[] {
+function controllers(
+  context: Context,
+  { settings, defaultSpreads }: Pick<OperatorParts, 'settings'> & { defaultSpreads: Given },
+  metrics: Metrics,
+): Runnable[] {
   const { client, namespace, clock, log } = context;
   const facts = new CloudFacts();
   const clouds = new LazyClouds({ clock, facts, log });
@@ -84,6 +91,7 @@ function controllers(context: Context, settings: Settings, metrics: Metrics): Ru
       reservations,
       nominations,
       batch: settings.batch,
+      defaultSpreads,
       policies: {
         preferencePolicy: settings.preferencePolicy,
         minValuesPolicy: settings.minValuesPolicy,
@@ -123,6 +131,20 @@ function controllers(context: Context, settings: Settings, metrics: Metrics): Ru
       metrics,
     ),
   ];
+}
+
+type Given = DefaultSpreads | undefined;
+
+/** Services, ReplicaSets and the like are watched only where kube-scheduler looks at them too. */
+function defaultSpreadsOf(
+  { client, clock, log, settings }: OperatorParts,
+  metrics: Metrics,
+  manager: Manager,
+): Given {
+  if (!settings.schedulerConfig) return undefined;
+  const caches = spreadInformers(client, { clock, log, metrics });
+  manager.addCaches(...Object.values(caches));
+  return new DefaultSpreads(settings.schedulerConfig, caches);
 }
 
 function servers({ clock, log, settings }: OperatorParts, metrics: Metrics, manager: Manager) {

@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { seconds } from '#schemas/time/clock.ts';
 
@@ -51,4 +55,51 @@ test('a start names everything that it cannot read', () => {
   expect(() => readSettings(env)).toThrow(
     /BATCH_MAX_DURATION is "soon".*\n.*METRICS_PORT is "70000".*\n.*LOG_LEVEL is "loud".*KPU301/,
   );
+});
+
+describe('how kube-scheduler is configured', () => {
+  const constraint = {
+    topologyKey: 'topology.kubernetes.io/zone',
+    maxSkew: 1,
+    whenUnsatisfiable: 'DoNotSchedule',
+  };
+  const text = JSON.stringify({ podTopologySpread: { defaultConstraints: [constraint] } });
+
+  function written(content: string): string {
+    const folder = mkdtempSync(join(tmpdir(), 'settings-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'scheduler.yaml');
+    writeFileSync(path, content);
+    return path;
+  }
+
+  test('is not asked unless it is told', () => {
+    expect(readSettings({}).schedulerConfig).toBeUndefined();
+  });
+
+  test('stands in the setting or in a file', () => {
+    const told = { constraints: [constraint] };
+    expect(readSettings({ SCHEDULER_CONFIG: text }).schedulerConfig).toEqual(told);
+    expect(readSettings({ SCHEDULER_CONFIG_FILE: written(text) }).schedulerConfig).toEqual(told);
+  });
+
+  test.each([
+    [
+      'SCHEDULER_CONFIG',
+      'podTopologySpread: {defaultConstraints: [{}]}',
+      /^SCHEDULER_CONFIG: podTopologySpread\.defaultConstraints\[0\]\.maxSkew is missing; it must be a whole number from 1.*KPU301/,
+    ],
+    [
+      'SCHEDULER_CONFIG_FILE',
+      '/nowhere/scheduler.yaml',
+      /^SCHEDULER_CONFIG_FILE: .*no such file.*\/nowhere\/scheduler\.yaml.*KPU301/,
+    ],
+  ])('that cannot be used stops the start: %s', (name, value, message) => {
+    expect(() => readSettings({ [name]: value })).toThrow(message);
+  });
+
+  test('cannot be told twice', () => {
+    const env = { SCHEDULER_CONFIG: text, SCHEDULER_CONFIG_FILE: written(text) };
+    expect(() => readSettings(env)).toThrow('SCHEDULER_CONFIG is set too; keep one of them');
+  });
 });

@@ -1,6 +1,13 @@
+import { readFileSync } from 'node:fs';
+
 import { processIdentity } from '#kube/runtime/leader-election.ts';
 import { SettingsReader } from '#kube/runtime/settings.ts';
 import type { Duration } from '#schemas/time/clock.ts';
+
+import {
+  parseSchedulerConfig,
+  type SchedulerConfig,
+} from './provisioning/default-spread/scheduler-config.ts';
 
 /** Where prices may be set, unless a setting says otherwise. */
 export const pricesConfigMap = 'karpenter-unikraft-prices';
@@ -20,6 +27,8 @@ export interface Settings {
   readonly batch: { readonly idle: Duration; readonly max: Duration };
   readonly preferencePolicy: 'Respect' | 'Ignore';
   readonly minValuesPolicy: 'Strict' | 'BestEffort';
+  /** How the cluster's kube-scheduler is configured; absent: it gives Pods no spread that planning must know of. */
+  readonly schedulerConfig?: SchedulerConfig;
   readonly metricsPort: number;
   readonly healthPort: number;
   readonly host: string;
@@ -32,6 +41,7 @@ export interface Settings {
 /** @throws InvalidSettings that names every value that cannot be used */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const read = new SettingsReader(env);
+  const schedulerConfig = readSchedulerConfig(read, env);
   const settings: Settings = {
     namespace: read.text('SYSTEM_NAMESPACE', 'karpenter-unikraft'),
     kraftletNamespaces: read.list('KRAFTLET_NAMESPACES', 'kraftlet'),
@@ -44,6 +54,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     },
     preferencePolicy: read.oneOf('PREFERENCE_POLICY', ['Respect', 'Ignore'], 'Respect'),
     minValuesPolicy: read.oneOf('MIN_VALUES_POLICY', ['Strict', 'BestEffort'], 'Strict'),
+    ...(schedulerConfig && { schedulerConfig }),
     metricsPort: read.port('METRICS_PORT', 8080),
     healthPort: read.port('HEALTH_PROBE_PORT', 8081),
     host: read.text('LISTEN_HOST', '0.0.0.0'),
@@ -54,4 +65,17 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   };
   read.finish();
   return settings;
+}
+
+/** From the setting, as upstream has it, or from a file: kube-scheduler's own can be mounted. */
+function readSchedulerConfig(
+  read: SettingsReader,
+  env: NodeJS.ProcessEnv,
+): SchedulerConfig | undefined {
+  const fromFile = (path: string): SchedulerConfig | undefined => {
+    if (env['SCHEDULER_CONFIG']) throw new Error('SCHEDULER_CONFIG is set too; keep one of them');
+    return parseSchedulerConfig(readFileSync(path, 'utf8'));
+  };
+  const config = read.parsed('SCHEDULER_CONFIG', parseSchedulerConfig);
+  return read.parsed('SCHEDULER_CONFIG_FILE', fromFile) ?? config;
 }

@@ -27,6 +27,7 @@ import { Batcher, type BatchWindow } from './batcher.ts';
 import type { BackedOff } from './breaker/backed-off.ts';
 import { Breaker, type Held } from './breaker/breaker.ts';
 import { ClaimsInSight } from './claims-in-sight.ts';
+import type { DefaultSpreads } from './default-spread/default-spreads.ts';
 import { ProvisioningEvents } from './events.ts';
 import { Launcher } from './launcher.ts';
 import type { LimitStates } from './limit-states.ts';
@@ -59,6 +60,8 @@ export interface ProvisionerParts {
   readonly batch: BatchWindow;
   /** Strict and Respect by default. */
   readonly policies?: Pick<Problem, 'preferencePolicy' | 'minValuesPolicy'>;
+  /** Absent: kube-scheduler gives Pods no spread that planning must know of. */
+  readonly defaultSpreads?: DefaultSpreads | undefined;
   readonly metrics: Metrics;
   readonly solver: Solver;
   /** How long a turn may last; default: as {@link Slices} has it. */
@@ -135,7 +138,8 @@ export class Provisioner implements Runnable {
 
   /** False when the signal aborts first. */
   async #synced(signal: AbortSignal): Promise<boolean> {
-    const caches = Object.values(this.#context.caches);
+    const { defaultSpreads } = this.#parts;
+    const caches = [...Object.values(this.#context.caches), ...(defaultSpreads?.caches ?? [])];
     const waits = await Promise.allSettled(caches.map((cache) => cache.whenSynced(signal)));
     if (!signal.aborted) rejectFirst(waits);
     return !signal.aborted;
@@ -177,8 +181,17 @@ export class Provisioner implements Runnable {
     const namespaces = new Map(
       caches.namespaces.list().map(({ metadata }) => [metadata.name, metadata.labels ?? noLabels]),
     );
-    const { policies } = this.#parts;
-    return { pods, ...sight, pools, daemonSets: caches.daemonSets.list(), namespaces, ...policies };
+    const { policies, defaultSpreads } = this.#parts;
+    const defaultSpread = await defaultSpreads?.of(pods, this.#slices);
+    return {
+      pods,
+      ...sight,
+      pools,
+      daemonSets: caches.daemonSets.list(),
+      namespaces,
+      ...(defaultSpread && { defaultSpread }),
+      ...policies,
+    };
   }
 
   #lookAgain(isNeeded: boolean): void {

@@ -65,6 +65,24 @@ export class SettingsReader {
     return this.oneOf(name, ['true', 'false'], fallback ? 'true' : 'false') === 'true';
   }
 
+  /**
+   * What is written in a form of its own; absent: undefined.
+   *
+   * @param parse  throws an error that says what is wrong and what may stand there
+   */
+  parsed<T>(name: string, parse: (text: string) => T): T | undefined {
+    const text = this.#env[name];
+    if (!text) return undefined;
+    try {
+      return parse(text);
+    } catch (error) {
+      return this.#refuse(
+        undefined,
+        `${name}: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+
   /** @throws InvalidSettings when anything that was read is wrong */
   finish(): void {
     if (this.#problems.length > 0) throw new InvalidSettings(this.#problems);

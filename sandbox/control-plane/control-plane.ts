@@ -30,6 +30,8 @@ export interface ControlPlaneOptions {
   readonly clock?: Clock;
   /** Keep an audit log, for {@link ControlPlane.audit}. Default true. */
   readonly audit?: boolean;
+  /** KubeSchedulerConfiguration, when the scheduler is not to run as it comes. */
+  readonly schedulerConfig?: object | undefined;
 }
 
 export class ControlPlane {
@@ -84,6 +86,7 @@ export class ControlPlane {
       credentials,
       etcdPort: etcd.port,
       ...(audit ? { audit } : {}),
+      schedulerConfig: options.schedulerConfig,
     };
     const server = await withFreePort((port) => startApiServer(context, port));
     const started = { ...context, port: server.port, apiServer: server.process };
@@ -167,6 +170,7 @@ interface Context {
   readonly credentials: Credentials;
   readonly etcdPort: number;
   readonly audit?: { readonly policy: string; readonly log: string };
+  readonly schedulerConfig: object | undefined;
 }
 
 interface Started extends Context {
@@ -215,15 +219,18 @@ async function startApiServer(context: Context, port: number): Promise<Serving> 
 }
 
 async function startClients(started: Started): Promise<[LocalProcess, LocalProcess]> {
-  const { tools, run, credentials } = started;
+  const { tools, run, dir, credentials, schedulerConfig } = started;
   const manager = await writeKubeconfig(started, 'controllerManager');
   const scheduler = await writeKubeconfig(started, 'scheduler');
+  const config = schedulerConfig && join(dir, 'scheduler.json');
+  if (config !== undefined)
+    await writeFile(config, programs.schedulerConfig(scheduler, schedulerConfig ?? {}));
   return [
     run.start({
       name: 'kube-controller-manager',
       command: programs.controllerManager(tools, manager, credentials),
     }),
-    run.start({ name: 'kube-scheduler', command: programs.scheduler(tools, scheduler) }),
+    run.start({ name: 'kube-scheduler', command: programs.scheduler(tools, scheduler, config) }),
   ];
 }
 

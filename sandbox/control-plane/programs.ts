@@ -59,17 +59,29 @@ export function apiServer(tools: Tools, options: ApiServerOptions): Command {
   ];
 }
 
+const RATE = { qps: 200, burst: 400 };
+
 /** Port 0 turns their own servers off: nobody asks them anything. */
 const CLIENT_OF = (kubeconfig: string): string[] => [
   `--kubeconfig=${kubeconfig}`,
   '--secure-port=0',
   '--leader-elect=false',
-  '--kube-api-qps=200',
-  '--kube-api-burst=400',
+  `--kube-api-qps=${RATE.qps}`,
+  `--kube-api-burst=${RATE.burst}`,
 ];
 
-export function scheduler(tools: Tools, kubeconfig: string): Command {
-  return [tools.kubeScheduler, ...CLIENT_OF(kubeconfig)];
+export function scheduler(tools: Tools, kubeconfig: string, config?: string): Command {
+  if (config === undefined) return [tools.kubeScheduler, ...CLIENT_OF(kubeconfig)];
+  return [tools.kubeScheduler, `--config=${config}`, '--secure-port=0'];
+}
+
+/** A scheduler that is told by a file hears of flags no more: how to reach the API server stands in the file too. */
+export function schedulerConfig(kubeconfig: string, config: object): string {
+  return JSON.stringify({
+    ...config,
+    clientConnection: { kubeconfig, ...RATE },
+    leaderElection: { leaderElect: false },
+  });
 }
 
 export function controllerManager(

@@ -34,6 +34,8 @@ export interface WorldOptions {
   readonly webhookPort?: () => number | undefined;
   /** Whether the API server itself holds to the rules. Default true. */
   readonly policies?: boolean;
+  /** KubeSchedulerConfiguration, when kube-scheduler is not to run as it comes. */
+  readonly schedulerConfig?: object | undefined;
 }
 
 const webhook = {
@@ -74,9 +76,9 @@ export class World {
   }
 
   static async #startIn(run: Run, options: WorldOptions): Promise<World> {
-    const { tools, log = silentLogger, clock = new SystemClock() } = options;
+    const { tools, log = silentLogger, clock = new SystemClock(), schedulerConfig } = options;
     const [plane, cloud] = await Promise.all([
-      ControlPlane.start({ tools, run }),
+      ControlPlane.start({ tools, run, schedulerConfig }),
       SandboxCloud.start({
         log,
         clock,

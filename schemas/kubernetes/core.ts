@@ -170,6 +170,18 @@ export interface PodTemplateSpec {
   spec: PodSpec;
 }
 
+export interface Service extends KubeObject {
+  spec?: { selector?: Record<string, string> };
+}
+
+export interface ReplicationController extends KubeObject {
+  spec?: { selector?: Record<string, string> };
+}
+
+export interface ReplicaSet extends KubeObject {
+  spec?: { selector?: LabelSelector };
+}
+
 export interface DaemonSet extends KubeObject {
   spec?: { selector?: LabelSelector; template: PodTemplateSpec };
 }

@@ -8,7 +8,10 @@ import type {
   Node,
   Pod,
   PodDisruptionBudget,
+  ReplicaSet,
+  ReplicationController,
   Secret,
+  Service,
   StatefulSet,
 } from './core.ts';
 import type { KubeObject } from './meta.ts';
@@ -62,11 +65,23 @@ export const namespaces = resource<Namespace>('v1', 'Namespace', 'namespaces', '
 export const secrets = resource<Secret>('v1', 'Secret', 'secrets', 'Namespaced');
 export const configMaps = resource<ConfigMap>('v1', 'ConfigMap', 'configmaps', 'Namespaced');
 export const events = resource<Event>('v1', 'Event', 'events', 'Namespaced');
-export const services = resource<KubeObject>('v1', 'Service', 'services', 'Namespaced');
+export const services = resource<Service>('v1', 'Service', 'services', 'Namespaced');
+export const replicationControllers = resource<ReplicationController>(
+  'v1',
+  'ReplicationController',
+  'replicationcontrollers',
+  'Namespaced',
+);
 export const serviceAccounts = resource<KubeObject>(
   'v1',
   'ServiceAccount',
   'serviceaccounts',
+  'Namespaced',
+);
+export const replicaSets = resource<ReplicaSet>(
+  'apps/v1',
+  'ReplicaSet',
+  'replicasets',
   'Namespaced',
 );
 export const daemonSets = resource<DaemonSet>('apps/v1', 'DaemonSet', 'daemonsets', 'Namespaced');

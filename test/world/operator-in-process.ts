@@ -36,7 +36,12 @@ export class OperatorInProcess {
     this.#running.catch(() => {}); // told by stop()
   }
 
-  static async start(world: World, clock: Clock): Promise<OperatorInProcess> {
+  /** @param settings  beside those that the world needs */
+  static async start(
+    world: World,
+    clock: Clock,
+    settings: NodeJS.ProcessEnv = {},
+  ): Promise<OperatorInProcess> {
     const account = ['karpenter-unikraft', 'karpenter-unikraft-controller'] as const;
     const directory = await world.plane.serviceAccountDirectory(...account);
     const env = {
@@ -49,6 +54,7 @@ export class OperatorInProcess {
       DISABLE_LEADER_ELECTION: 'true',
       BATCH_IDLE_DURATION: '500ms',
       PATH: process.env['PATH'],
+      ...settings,
     };
     Object.assign(process.env, world.cloud.env); // where the AWS SDK looks
     const connection = await inClusterConnection({ env, clock });

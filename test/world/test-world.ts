@@ -41,10 +41,12 @@ export class TestWorld {
   readonly clock: FakeClock;
   readonly #seenNodes = new Set<string>();
   readonly #watching = new AbortController();
+  readonly #settings: NodeJS.ProcessEnv;
   #operator: OperatorInProcess | undefined;
 
-  private constructor(world: World, clock: FakeClock) {
+  private constructor(world: World, clock: FakeClock, settings: NodeJS.ProcessEnv) {
     this.world = world;
+    this.#settings = settings;
     this.clock = clock;
     const watched = new SharedInformer<Node>(this.client, nodes, {
       clock: new SystemClock(),
@@ -55,10 +57,18 @@ export class TestWorld {
     void watched.run(this.#watching.signal);
   }
 
-  /** @param tools `inject('tools')` */
+  /**
+   * @param tools `inject('tools')`
+   * @param options  `schedulerConfig`: the KubeSchedulerConfiguration that kube-scheduler runs by; `settings`: the operator's
+   */
   static async start(
     tools: Tools,
-    options: { operator?: boolean; policies?: boolean } = {},
+    options: {
+      operator?: boolean;
+      policies?: boolean;
+      schedulerConfig?: object;
+      settings?: NodeJS.ProcessEnv;
+    } = {},
   ): Promise<TestWorld> {
     const dns = { server: '' };
     const world = await World.start({
@@ -69,10 +79,11 @@ export class TestWorld {
         'ghcr.io/unikraft-cloud/kraftlet': inProcessKraftlet(() => dns.server),
       },
       policies: options.policies !== false,
+      schedulerConfig: options.schedulerConfig,
       webhookPort: () => undefined, // nobody answers, and both hooks are Ignore
     });
     dns.server = world.cloud.dnsServer;
-    const test = new TestWorld(world, new FakeClock({ real: Date.now }));
+    const test = new TestWorld(world, new FakeClock({ real: Date.now }), options.settings ?? {});
     if (options.operator !== false) await test.startOperator();
     return test;
   }
@@ -86,7 +97,7 @@ export class TestWorld {
   }
 
   async startOperator(): Promise<void> {
-    this.#operator = await OperatorInProcess.start(this.world, this.clock);
+    this.#operator = await OperatorInProcess.start(this.world, this.clock, this.#settings);
   }
 
   /** Of the operator that runs now. */
