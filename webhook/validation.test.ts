@@ -60,13 +60,15 @@ describe('a change that replaces machines is told with their number', () => {
   const before = pool([], { team: 'a' });
   const change = review(pool([], { team: 'b' }), { operation: 'UPDATE', oldObject: before });
   const plain =
-    'KPU124 spec.template.metadata: This change replaces the machines that were made before it.';
+    'KPU124 spec.template.metadata: This change replaces machines made before it, as they expire or are deleted.';
 
   test('which whoever counts is asked for, once', () => {
     const machines = vi.fn<CountMachines>(() => new Map([['sample', 12]]));
     expect(validate(change, machines)).toEqual({
       allowed: true,
-      warnings: ['KPU124 spec.template.metadata: This change replaces 12 machines in pool sample.'],
+      warnings: [
+        'KPU124 spec.template.metadata: This change replaces 12 machines in pool sample as they expire or are deleted.',
+      ],
     });
     expect(machines.mock.calls).toEqual([[change.object]]);
   });

@@ -123,7 +123,7 @@ export const admission = {
   KPU124: {
     title: 'A change replaces machines',
     happens: warned,
-    fix: 'Check the budgets of the pools before, and follow the NodeClaims after.',
+    fix: 'Delete NodeClaims to have the change sooner: this release replaces no running machine by itself.',
   },
   KPU125: {
     title: 'Machines expire the moment they are made',
@@ -148,7 +148,7 @@ export const admission = {
   KPU129: {
     title: 'Empty machines stay for ever',
     happens: warned,
-    fix: 'Set spec.disruption.consolidateAfter to a duration, or use replicas.',
+    fix: 'Set spec.disruption.consolidateAfter to a duration.',
   },
   KPU130: {
     title: 'A budget never lets a machine go',

@@ -16,11 +16,17 @@ describe('a change of what machines are made from', () => {
     expect(changed.map(({ code, severity, path }) => [code, severity, path])).toEqual([
       ['KPU124', 'warn', 'spec'],
     ]);
-    expect(told(changed)).toEqual(['This change replaces the machines that were made before it.']);
+    expect(told(changed)).toEqual([
+      'This change replaces machines made before it, as they expire or are deleted.',
+    ]);
   });
 
   test.each<[string, [string, number][], string[]]>([
-    ['of one', [['web', 1]], ['This change replaces 1 machine in pool web.']],
+    [
+      'of one',
+      [['web', 1]],
+      ['This change replaces 1 machine in pool web as they expire or are deleted.'],
+    ],
     [
       'of several, in order',
       [
@@ -28,12 +34,14 @@ describe('a change of what machines are made from', () => {
         ['batch', 3],
         ['idle', 0],
       ],
-      ['This change replaces 12 machines in pools batch, web.'],
+      ['This change replaces 12 machines in pools batch, web as they expire or are deleted.'],
     ],
     [
       'of more pools than fit',
       ['e', 'd', 'c', 'b', 'a'].map((name) => [name, 2]),
-      ['This change replaces 10 machines in pools a, b, c and 2 more.'],
+      [
+        'This change replaces 10 machines in pools a, b, c and 2 more as they expire or are deleted.',
+      ],
     ],
     ['of none', [['web', 0]], []],
     ['of no pool', [], []],

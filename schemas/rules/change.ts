@@ -10,8 +10,8 @@ const shared = {
   code: 'KPU124',
   operations: ['UPDATE'],
   severity: 'warn',
-  message: 'This change replaces the machines that were made before it.',
-  fix: 'Check the budgets of the pools: they say how many go at a time, and when.',
+  message: 'This change replaces machines made before it, as they expire or are deleted.',
+  fix: 'Delete NodeClaims to have it sooner: this release replaces none by itself.',
 } as const satisfies Partial<Rule>;
 
 /** All that a revision is made of: behaviour (deadlines) changes without a machine. */
@@ -100,7 +100,7 @@ export function withCounts(
   return counted ? [...others, counted] : others;
 }
 
-/** "This change replaces 12 machines in pools a, b." */
+/** "This change replaces 12 machines in pools a, b as they expire or are deleted." */
 function countedChange(plain: Violation, counts: MachineCounts): Violation | undefined {
   const pools = [...counts]
     .filter(([, machines]) => machines > 0)
@@ -113,7 +113,7 @@ function countedChange(plain: Violation, counts: MachineCounts): Violation | und
   const where = pools.length === 1 ? 'pool' : 'pools';
   return {
     ...plain,
-    message: `This change replaces ${machines} in ${where} ${shown.join(', ')}${more}.`,
+    message: `This change replaces ${machines} in ${where} ${shown.join(', ')}${more} as they expire or are deleted.`,
   };
 }
 

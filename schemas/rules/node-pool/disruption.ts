@@ -110,7 +110,7 @@ export const disruptionRules: readonly Rule[] = [
       || self.disruption.consolidateAfter != 'Never'`),
     message:
       'With disruption.consolidateAfter Never a machine stays, and is paid for, when nothing runs on it.',
-    fix: 'Set disruption.consolidateAfter to a duration, or use replicas for a pool of fixed size.',
+    fix: 'Set disruption.consolidateAfter to a duration.',
     docs: 'Such a pool only grows until machines expire.',
     accepts: [
       poolWith({ disruption: { consolidateAfter: '1h' } }),

@@ -67,7 +67,7 @@ const changeClass = async (): Promise<string> =>
 const changePool = async (): Promise<string> =>
   changing('nodepool', 'web', { template: { metadata: { labels: { team: 'a' } } } });
 
-const plain = 'This change replaces the machines that were made before it.';
+const plain = 'This change replaces machines made before it, as they expire or are deleted.';
 
 test('without the right to see them it is ready, and warns without their number', async () => {
   await vi.waitFor(async () => expect(await replica.ready()).toMatch(/\nok\n$/), within);
@@ -86,10 +86,13 @@ test('with it, an edit of the node class says how many machines of which pool it
   );
   await vi.waitFor(async () => {
     await clock.forward(seconds(15));
-    const counted = 'Warning: KPU124 spec: This change replaces 2 machines in pool web.';
+    const counted =
+      'Warning: KPU124 spec: This change replaces 2 machines in pool web as they expire or are deleted.';
     expect(await changeClass()).toContain(counted);
   }, within);
-  expect(await changePool()).toContain('This change replaces 2 machines in pool web.');
+  expect(await changePool()).toContain(
+    'This change replaces 2 machines in pool web as they expire or are deleted.',
+  );
 });
 
 test('and nothing is said once they have gone', async () => {
