@@ -97,7 +97,10 @@ describe('F2 F3: a Pod whose machines all get a taint', () => {
     await forward(minutes(13), tainted);
     expect(made.size).toBe(3);
     const last = [...made].at(-1);
-    const told = `3 machines were made for Pods like shop/a and none has one: Node ${last} has taint chaos.example.com/taint=true:NoSchedule, which they do not tolerate; the next is tried 10 minutes after the last (KPU347)`;
+    const { creationTimestamp = '' } = world.claims.at(-1)!.metadata;
+    const turn = minutes(10) + Math.ceil(Date.parse(creationTimestamp) / minutes(1)) * minutes(1);
+    const tenMinutesLater = `${new Date(turn).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+    const told = `3 machines were made for Pods like shop/a and none has one: Node ${last} has taint chaos.example.com/taint=true:NoSchedule, which they do not tolerate; the next is tried at ${tenMinutesLater} (KPU347)`;
     expect(conditionOf(backedOff)).toEqual([
       { type: 'ProvisioningBackoff', status: 'True', reason: 'PodsNotPlaced', message: told },
     ]);

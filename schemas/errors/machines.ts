@@ -175,7 +175,7 @@ export const machines = {
     title: 'Machines were made for Pods that do not get onto them',
     happens:
       'After three machines in vain no more is made for such Pods from this pool; one is tried after 10 minutes, then after twice as long each time, up to 4 hours. FailedScheduling on the Pod and condition and event ProvisioningBackoff on the pool name what stopped them at the last machine. All other Pods are served.',
-    fix: 'Take away what the message names: who sets the taint, or what the Nodes lack; or let the Pods tolerate it. A change of the pool or of its node class, or a Pod that gets its place, ends the wait at once.',
+    fix: 'Take away what the message names: who sets the taint, or what the Nodes lack; or let the Pods tolerate it. A change of the spec of the pool (its limits, its weight) or of its node class, or a Pod that gets its place, ends the wait at once.',
   },
   KPU348: {
     title: 'A price that was set cannot be used',

@@ -1,4 +1,4 @@
-import type { Duration } from '#schemas/time/clock.ts';
+import type { Instant } from '#schemas/time/clock.ts';
 
 import type { Resting } from './launches.ts';
 
@@ -7,14 +7,15 @@ import type { Resting } from './launches.ts';
  *
  * @param whom  one of the Pods
  * @example 3 machines were made for Pods like shop/web-1 and none has one: Node web-0a1b2c3d has taint …, which they
- * do not tolerate; the next is tried 10 minutes after the last
+ * do not tolerate; the next is tried at 2026-11-30 17:35 UTC
  */
-export function restText(whom: string, { machines, why, pause }: Resting): string {
+export function restText(whom: string, { machines, why, until }: Resting): string {
   const made = `${machines} machines were made for Pods like ${whom} and none has one`;
-  return `${made}: ${why}; the next is tried ${pauseText(pause)} after the last`;
+  return `${made}: ${why}; the next is tried at ${minuteText(until)}`;
 }
 
-function pauseText(pause: Duration): string {
-  const count = Math.round(pause / 60_000);
-  return count < 120 ? `${count} minutes` : `${Math.round(count / 6) / 10} hours`;
+/** `2026-11-30 17:35 UTC`, not before the instant. */
+function minuteText(instant: Instant): string {
+  const up = Math.ceil(instant / 60_000) * 60_000;
+  return `${new Date(up).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
