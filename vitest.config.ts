@@ -25,6 +25,7 @@ export default defineConfig({
           exclude: ['test/**', 'node_modules/**', 'dist/**'],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
+          testTimeout: 30_000, // properties take a second, or ten on a computer that is busy
         },
       },
       onControlPlane('integration', 1, 3),

@@ -130,7 +130,8 @@ export class LabelState implements NodeLike, Whereabouts {
   /** A zone that no size is sold in now is none. */
   #values(key: string): readonly string[] {
     const set = this.requirements.get(key);
-    const values = new Set(this.suited.flatMap(({ type }) => valuesNow(type, key)));
+    const sizes = this.#source.index.decides(key) ? this.suited : [];
+    const values = new Set(sizes.flatMap(({ type }) => valuesNow(type, key)));
     if (values.size > 0) return [...values].filter((value) => set?.has(value) ?? true);
     return set && !set.complement ? [...set.values] : [];
   }

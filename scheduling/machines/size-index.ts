@@ -28,7 +28,12 @@ export class SizeIndex {
 
   /** How many answers are kept. */
   get kept(): number {
-    return this.#suiting.size + this.#byPrice.size;
+    return this.#suiting.size + this.#byPrice.size + this.#values.size;
+  }
+
+  /** Whether a size decides about the label; of a custom one none does. */
+  decides(key: string): boolean {
+    return this.#valuesOf(key).byValue.size > 0;
   }
 
   /** Sizes that have the labels, be they sold or not, in the order of the catalog. */

@@ -35,6 +35,8 @@ export class OpenClaim extends Place {
   #next: Next | undefined;
   /** Whether a rule over Pods kept a domain out of the last check. */
   #isRuledOut = false;
+  /** Combinations of domains that the present check may still look at. */
+  #patience = 0;
 
   /** @param isLenient whether `minValues` that cannot be had are given up */
   constructor(index: number, template: Template, isLenient: boolean) {
@@ -65,6 +67,7 @@ export class OpenClaim extends Place {
     const { ports, choices } = probe.variant;
     const load = { used: plus(this.used, probe.needs), ports: [...this.#ports, ...ports] };
     this.#isRuledOut = false;
+    this.#patience = mostCombinations;
     this.#next = this.#settle(narrowed, load, choices, 0);
     if (this.#next) return 'fits';
     return this.#isRuledOut ? probe.refusal : 'never';
@@ -85,7 +88,10 @@ export class OpenClaim extends Place {
     this.minValues.settle(state.requirements, () => this.sizes());
   }
 
-  /** Decides about one key after the other until a size is left that carries the load. */
+  /**
+   * Decides about one key after the other until a size is left that carries the load; after {@link mostCombinations} in
+   * vain it gives up.
+   */
   #settle(
     state: LabelState,
     load: { readonly used: Amounts; readonly ports: readonly HostPort[] },
@@ -93,6 +99,8 @@ export class OpenClaim extends Place {
     from: number,
   ): Next | undefined {
     const choice = choices[from];
+    this.#patience -= 1;
+    if (this.#patience < 0) return undefined;
     if (!choice) return this.#cheapest(state, load);
     const domain = state.domainOf(choice.domains);
     if (domain !== open) {
@@ -151,6 +159,9 @@ export class OpenClaim extends Place {
     this.#reserved = size.takes;
   }
 }
+
+/** Their number is that of the domains to the power of the keys: nine keys of four domains are a quarter of a million. */
+const mostCombinations = 2000;
 
 function plus(a: Amounts, b: Amounts): Amounts {
   const sum = new Float64Array(a.length);

@@ -21,6 +21,8 @@ export type PreferencePolicy = 'Respect' | 'Ignore';
  * then the heaviest to be away from one, then the heaviest about the node, then a spread, and last it takes nodes with
  * a PreferNoSchedule taint. Of several wishes about the node the heaviest that is left counts alone.
  *
+ * Of each kind the {@link mostWishes} heaviest are held.
+ *
  * @param hasUnwanted  whether any node or pool has such a taint
  * Source: Karpenter v1.15, pkg/controllers/provisioning/scheduling/preferences.go.
  */
@@ -54,9 +56,17 @@ function hasWishes({ affinity }: PodSpec, rules: PodRules): boolean {
   );
 }
 
+/**
+ * So many wishes of each kind are held, the heaviest; nobody writes more, and whoever writes a thousand would have all
+ * other Pods wait for a thousand levels with a thousand rules each.
+ */
+const mostWishes = 8;
+
 function wishesOf(spec: PodSpec, rules: PodRules): Level[] {
-  const { preferredAffinity: near, preferredAntiAffinity: away, preferredSpread: spread } = rules;
-  const nodes = preferredNodes(spec);
+  const near = rules.preferredAffinity.slice(0, mostWishes);
+  const away = rules.preferredAntiAffinity.slice(0, mostWishes);
+  const spread = rules.preferredSpread.slice(0, mostWishes);
+  const nodes = preferredNodes(spec).slice(0, mostWishes);
   const all = { near: near.length, away: away.length, nodes: nodes.length, spread: spread.length };
   const counts = [{ ...all }];
   for (const kind of ['near', 'away', 'nodes', 'spread'] as const) {

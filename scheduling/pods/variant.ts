@@ -71,7 +71,8 @@ export interface VariantSource {
 export function variantsOf(kind: PodKind, source: VariantSource): Draft[] {
   const { form, rules } = kind;
   const held = source.knowsPods || rules === noRules ? rules : { ...rules, ...noWishes };
-  return levelsOf(form.spec, held, source.policy, source.hasUnwanted).flatMap((level) => {
+  const levels = levelsOf(form.spec, held, source.policy, source.hasUnwanted);
+  return few(levels, placesOf(kind)).flatMap((level) => {
     const drafted = rulesAt(level, kind, source);
     return alternatives(kind, level).map((asked) => ({
       ...drafted,
@@ -83,6 +84,15 @@ export function variantsOf(kind: PodKind, source: VariantSource): Draft[] {
       attached: kind.volumes?.attached,
     }));
   });
+}
+
+/** A Pod that accepts very many kinds of node goes without wishes sooner than that all others wait for its variants. */
+const mostVariants = 256;
+
+/** The most demanding levels and the last one. */
+function few(levels: readonly Level[], places: number): readonly Level[] {
+  const most = Math.max(1, Math.floor(mostVariants / Math.max(1, places)));
+  return levels.length > most ? [...levels.slice(0, most - 1), ...levels.slice(-1)] : levels;
 }
 
 const noWishes = { preferredAffinity: [], preferredAntiAffinity: [], preferredSpread: [] };
