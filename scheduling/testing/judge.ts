@@ -295,7 +295,11 @@ function isNear(
 ): boolean {
   const terms = termsOf(pod, 'podAffinity');
   if (terms.some(({ topologyKey }) => node.labels[topologyKey] === undefined)) return false;
-  const friends = others.filter(({ other }) => terms.every((term) => meant(term, pod, other)));
+  const friends = others.filter(
+    ({ each, other }) =>
+      terms.every((term) => meant(term, pod, other)) &&
+      terms.some(({ topologyKey }) => each.labels[topologyKey] !== undefined), // elsewhere it is not counted at all
+  );
   if (friends.length === 0) return terms.every((term) => meant(term, pod, pod));
   return terms.every(({ topologyKey }) =>
     friends.some(({ each }) => each.labels[topologyKey] === node.labels[topologyKey]),
