@@ -129,7 +129,8 @@ function isNear({ reason }: Refusal): boolean {
 }
 
 function codeOf(refusals: readonly Refusal[]): Code {
-  return refusals.some(({ reason }) => reason === 'Backoff') ? 'KPU347' : 'KPU342';
+  const resting = refusals.find(({ reason }) => reason === 'Backoff');
+  return resting ? (resting.code ?? 'KPU347') : 'KPU342';
 }
 
 /** The server's own sentence, without the call that it answers. */

@@ -52,6 +52,7 @@ test('of many Pods that fill a machine each, two go ahead until one machine was 
   expect(note?.message).toContain(
     'needs nearly all of a m.8, and no machine of that size has shown yet what it offers',
   );
+  expect(note?.message).toMatch(/\(KPU349\)$/);
 
   opens(world.claims[0]);
   await world.clock.forward(seconds(30));

@@ -183,6 +183,12 @@ export const machines = {
       'What held before for the size holds on: the price that was set before it, or the recorded one. All other prices of the ConfigMap are taken. Event PricesRefused on the ConfigMap names the line.',
     fix: 'Correct the line that the message names; docs/reference/prices.md tells the format.',
   },
+  KPU349: {
+    title: 'Pods wait for the first machine of a size',
+    happens:
+      'What a size offers is predicted until a machine of it was seen. A Pod that needs more than nine tenths of it fits nowhere if the prediction is a tenth too high, so two machines go ahead, and the others are made as soon as one of these is initialized. Nothing is lost but minutes, once for each node class.',
+    fix: 'Nothing, or look at the NodeClaims that are on their way if these take long.',
+  },
   KPU350: {
     title: 'The thread that plans for Pods died',
     happens:

@@ -111,5 +111,5 @@ function waiting({ nodePool, instanceTypes }: PlannedClaim, coming: number) {
   const message =
     `needs nearly all of a ${instanceTypes[0]?.name}, and no machine of that size has shown yet what it offers: ` +
     `${coming} are on their way, then the others are made`;
-  return { pool: nodePool, reason: 'Backoff', message } as const;
+  return { pool: nodePool, reason: 'Backoff', message, code: 'KPU349' } as const;
 }

@@ -62,7 +62,9 @@ test('the pool says which limit, in a condition and in an event', async () => {
 
 test('Pods that wait say that they wait for the limit', async () => {
   const told = await world.eventually('a Pod told', async () =>
-    (await world.eventsOfOperator()).find(({ reason }) => reason === 'FailedScheduling'),
+    (await world.eventsOfOperator()).find(
+      ({ reason, message = '' }) => reason === 'FailedScheduling' && message.includes('limit'),
+    ),
   );
   expect(told.involvedObject.kind).toBe('Pod');
   expect(told.message).toMatch(/NodePool web: .*limit.*cpu.*KPU342/);
