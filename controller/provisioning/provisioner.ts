@@ -161,7 +161,7 @@ export class Provisioner implements Runnable {
     const told = [
       this.#carryOut(plan, problem, signal),
       this.#tell(plan, problem, supply),
-      this.#tellOfPools(plan, held, supply, room),
+      this.#tellOfPools(lasting, held, supply, room),
     ];
     rejectFirst(await Promise.allSettled(told)); // what cannot be carried out is told all the same
   }
