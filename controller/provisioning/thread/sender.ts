@@ -31,7 +31,11 @@ export class Sender {
     this.#post = post;
   }
 
-  /** When it breaks off, what was told stays told, and the next problem begins from there. */
+  /**
+   * When it breaks off, what was told stays told, and the next problem begins from there.
+   *
+   * @throws the signal's reason, or why an item cannot be written
+   */
   async send(problem: Problem, number: number, slices: Slices, signal: AbortSignal): Promise<void> {
     this.#pass += 1;
     const told: ListName[] = [];
@@ -55,15 +59,20 @@ export class Sender {
   ): Promise<void> {
     const told = this.#told.get(list) ?? new Map<string, Told>();
     const set: [string, Row][] = [];
-    for (const [key, item] of items) {
-      const row = this.#rowIfNew(told, key, item, travel);
-      if (row) set.push([key, row]);
-      if (set.length >= mostRows) this.#change(list, { set: set.splice(0) });
-      // oxlint-disable-next-line no-await-in-loop -- others get their turn
-      if (slices.isDue) await slices.next();
-      signal.throwIfAborted();
+    let gone: string[] = [];
+    try {
+      for (const [key, item] of items) {
+        const row = this.#rowIfNew(told, key, item, travel);
+        if (row) set.push([key, row]);
+        if (set.length >= mostRows) this.#change(list, { set: set.splice(0) });
+        // oxlint-disable-next-line no-await-in-loop -- others get their turn
+        if (slices.isDue) await slices.next();
+        signal.throwIfAborted();
+      }
+      gone = this.#dropUnseen(told);
+    } finally {
+      this.#change(list, { set, gone }); // remembered as told, so told, whatever broke it off
     }
-    this.#change(list, { set, gone: this.#dropUnseen(told) });
   }
 
   /** The row, unless the thread has it. */
