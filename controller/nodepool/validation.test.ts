@@ -90,10 +90,17 @@ function taint(key: string): { key: string; effect: 'NoSchedule' } {
   return { key, effect: 'NoSchedule' };
 }
 
-test.each(['1e1.5', '1e9999'])('a limit of %s is no number to reckon with', (cpu) => {
-  const [mistake, ...others] = mistakesOf(nodePool({ limits: { cpu, memory: '64Gi' } }));
-  expect(mistake).toMatch(/^spec\.limits\.cpu: ".*" is no quantity: .* Write it like/);
-  expect(others).toEqual([]);
+test.each(['1e1.5', '1e9223372036854775808'])(
+  'a limit of %s is no number to reckon with',
+  (cpu) => {
+    const [mistake, ...others] = mistakesOf(nodePool({ limits: { cpu, memory: '64Gi' } }));
+    expect(mistake).toMatch(/^spec\.limits\.cpu: ".*" is no quantity: .* Write it like/);
+    expect(others).toEqual([]);
+  },
+);
+
+test.each(['1e999', '1e9999'])('a limit of %s is as good as none, and no mistake', (cpu) => {
+  expect(mistakesOf(nodePool({ limits: { cpu, memory: '64Gi' } }))).toEqual([]);
 });
 
 test('a name that is too long for a label is told before its first claim is refused', () => {

@@ -74,7 +74,7 @@ function requirementMistakes({ key, values = [] }: Requirement, index: number): 
   ];
 }
 
-/** The schema lets pass what is no number to reckon with: `1e1.5`, `1e9999`. */
+/** The schema lets pass what is no number to reckon with: `1e1.5`. */
 function limitMistakes(limits: ResourceList): string[] {
   return Object.entries(limits).flatMap(([resource, text]) => {
     const problem = quantityProblem(text);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import corpus from './quantity.corpus.json' with { type: 'json' };
-import { InvalidQuantity, Quantity } from './quantity.ts';
+import { InvalidQuantity, Quantity, quantityProblem } from './quantity.ts';
 
 const suffixes = [
   'n',
@@ -74,13 +74,98 @@ describe('where Go loses the value, it is kept', () => {
   });
 });
 
-describe('what would cost more than it says is refused', () => {
-  test.each(['1e1000000000', '1e-99999999', '9'.repeat(5000), '.', '+', 'Mi', ''])(
-    '%.20s',
-    (text) => {
-      expect(() => Quantity.parse(text)).toThrow(InvalidQuantity);
+describe('what the API server stores is read, however large', () => {
+  test.each(corpus.stored)('%s is the same as %s, which it is stored as', (text, stored) => {
+    const [quantity, again] = [text, stored].map((one) => Quantity.parse(one ?? ''));
+    expect(quantity?.compareTo(again!)).toBe(0);
+    expect(Quantity.parse(quantity!.toString()).compareTo(again!)).toBe(0);
+  });
+
+  const most = Quantity.parse('1e1000');
+
+  test('what is beyond 10^1000 counts as that much, and no sum goes beyond', () => {
+    for (const text of ['1e2000', '9'.repeat(1102), '1e2147483647', `${'9'.repeat(5000)}n`]) {
+      const quantity = Quantity.parse(text);
+      expect(quantity.compareTo(most)).toBe(0);
+      expect(quantity.add(quantity).compareTo(most)).toBe(0);
+      expect(Quantity.parse(`-${text}`).sub(quantity).add(quantity).isZero()).toBe(true);
+    }
+    expect(Quantity.parse(`${'9'.repeat(1102)}Ki`).toString()).toBe(`${2n ** 63n - 1n}`);
+  });
+
+  /** As long as it is small, what it should be can be made plainly. */
+  const plainly = (whole: string, part: string, exponent: number): bigint => {
+    const power = exponent - part.length + 9;
+    const digits = BigInt(whole + part);
+    if (power >= 0) return digits * 10n ** BigInt(power);
+    const by = 10n ** BigInt(-power);
+    return (digits + by - 1n) / by;
+  };
+  const digits = fc.oneof(
+    fc.stringMatching(/^[0-9]{1,40}$/),
+    fc.nat({ max: 1200 }).map((length) => `1${'0'.repeat(length)}`),
+    fc.nat({ max: 1200 }).map((length) => `${'0'.repeat(length)}1`),
+  );
+  const exponents = fc.oneof(
+    fc.integer({ min: -20, max: 20 }),
+    fc.integer({ min: -2500, max: 2500 }),
+  );
+
+  test('a number has its value where it is below, whatever its digits, its point and its exponent', () => {
+    fc.assert(
+      fc.property(digits, digits, exponents, (whole, part, exponent) => {
+        const exact = plainly(whole, part, exponent);
+        const bound = 10n ** 1009n;
+        const text = `${whole}.${part}e${exponent}`;
+        const quantity = Quantity.parse(text);
+        const expected = exact > bound ? '1e1000' : `${exact}n`;
+        expect(quantity.compareTo(Quantity.parse(expected))).toBe(0);
+        expect(Quantity.parse(quantity.toString()).compareTo(quantity)).toBe(0);
+      }),
+    );
+  });
+
+  test('one with a binary suffix is rounded up by what is far behind its point', () => {
+    fc.assert(
+      fc.property(fc.nat(1000), digits, fc.constantFrom(1, 2, 3, 6), (whole, part, step) => {
+        const suffix = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'][step] ?? '';
+        const by = 10n ** BigInt(part.length);
+        const size = BigInt(`${whole}${part}`) * 10n ** 9n * 1024n ** BigInt(step);
+        const exact = (size + by - 1n) / by;
+        const largest = (2n ** 63n - 1n) * 10n ** 9n;
+        const expected = Quantity.parse(`${exact > largest ? largest : exact}n`);
+        expect(Quantity.parse(`${whole}.${part}${suffix}`).compareTo(expected)).toBe(0);
+      }),
+    );
+  });
+
+  test('any exponent of 64 bits is read, and a larger one is refused', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), (exponent) => {
+        const isRead = quantityProblem(`7e${exponent}`) === undefined;
+        expect(isRead).toBe(BigInt.asIntN(64, exponent) === exponent);
+      }),
+    );
+  });
+
+  // Some milliseconds each; a reader that goes back over a text would take hours, a number of that size all memory.
+  test.each(['9', '1.9', '1e', '1a', '0.0', 'a', '+'])(
+    'megabytes after %s cost little',
+    (start) => {
+      const text = start + (start.at(-1) ?? '').repeat(1_000_000);
+      const before = performance.now();
+      expect(() => [text, `${text}!`, `${text}1`].map(problemOf)).not.toThrow();
+      expect(performance.now() - before).toBeLessThan(2000);
     },
   );
+});
+
+const problemOf = (text: string): number => quantityProblem(text)?.length ?? 0;
+
+describe('what is no quantity is refused', () => {
+  test.each(['.', '+', 'Mi', ''])('"%s"', (text) => {
+    expect(() => Quantity.parse(text)).toThrow(InvalidQuantity);
+  });
 
   test('and the message names the text and the way out', () => {
     expect(() => Quantity.parse('4GB')).toThrow(

@@ -6,6 +6,8 @@
  * - a text without any digit, which Go reads as zero when its suffix is short, is refused
  * - `1000E` is written so; Go drops a suffix above E and writes `1`
  * - whole numbers beyond int64 keep their value where Go wraps around
+ * - what is beyond 10^1000 counts as that much: the API server stores `1e2000` as `100e1998` and never reckons with it,
+ *   and a value of the exponent that Go can read would fill the memory of any machine
  */
 
 /** How a quantity likes to be written: `1500m`, `1536Mi`, `1500e-3`. Sums keep the first operand's. */
@@ -27,14 +29,16 @@ const NANOS = 1_000_000_000n;
 const NANO_EXPONENT = -9;
 /** Go caps binary quantities here, and only those. */
 const MAX_BINARY = (2n ** 63n - 1n) * NANOS;
-/** Far beyond any machine, near enough that arithmetic stays cheap. */
+/** Far beyond any machine, near enough that arithmetic stays cheap: a number of 3,352 bits. */
 const MAX_EXPONENT = 1000;
-const MAX_LENGTH = 1000;
+const MOST = 10n ** BigInt(MAX_EXPONENT - NANO_EXPONENT);
 
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
 
-const grammar = /^(?<sign>[+-]?)(?=\.?\d)(?<whole>\d*)\.?(?<part>\d*)(?<suffix>[a-zA-Z]*[+-]?\d*)$/;
+/** No character can be taken in two ways, so that a text of a megabyte is refused as fast as it is read. */
+const grammar =
+  /^(?<sign>[+-]?)(?=\.?\d)(?<whole>\d*)(?:\.(?<part>\d*))?(?<suffix>(?:[a-zA-Z]+(?:[+-]?\d+)?)?)$/;
 
 export class Quantity {
   static readonly zero = new Quantity(0n, 'DecimalSI');
@@ -43,7 +47,7 @@ export class Quantity {
   readonly format: Format;
 
   private constructor(nanos: bigint, format: Format) {
-    this.#nanos = nanos;
+    this.#nanos = within(nanos);
     this.format = format;
   }
 
@@ -55,8 +59,8 @@ export class Quantity {
     const text = String(value);
     const { sign, whole, part, suffix } = partsOf(text);
     const scale = scaleOf(suffix);
-    if (!scale) throw new InvalidQuantity(text, `"${suffix}" is no suffix`);
-    const size = magnitude(BigInt(whole + part), part.length, scale);
+    if (!scale) throw new InvalidQuantity(text, `"${suffix.slice(0, 80)}" is no suffix`);
+    const size = magnitude(whole, part, scale);
     return new Quantity(sign === '-' ? -size : size, formatAsRead(size, scale.format));
   }
 
@@ -136,7 +140,7 @@ interface Parts {
 }
 
 function partsOf(text: string): Parts {
-  const found = text.length > MAX_LENGTH ? null : grammar.exec(text);
+  const found = grammar.exec(text);
   if (!found) throw new InvalidQuantity(text, 'it is not a number with a suffix');
   const [, sign = '', whole = '', part = '', suffix = ''] = found;
   return { sign, whole, part, suffix };
@@ -158,21 +162,51 @@ function scaleOf(suffix: string): Scale | undefined {
   if (decimal >= 0) return { format: 'DecimalSI', exponent: decimal * 3 + NANO_EXPONENT };
   const binary = binarySuffixes.findIndex((one) => one === suffix);
   if (binary >= 0) return { format: 'BinarySI', exponent: binary * 10 };
-  const exponent = /^[eE](?<power>[+-]?\d+)$/.exec(suffix)?.groups?.['power'];
-  if (exponent === undefined || Math.abs(Number(exponent)) > MAX_EXPONENT) return undefined;
-  return { format: 'DecimalExponent', exponent: Number(exponent) };
+  const exponent = exponentOf(suffix);
+  return exponent === undefined ? undefined : { format: 'DecimalExponent', exponent };
 }
 
-/** `digits` with `places` of them behind the point, in billionths; what is smaller counts as one. */
-function magnitude(digits: bigint, places: number, { format, exponent }: Scale): bigint {
-  if (format === 'BinarySI') {
-    const size = divideAwayFromZero(digits * NANOS * 2n ** BigInt(exponent), 10n ** BigInt(places));
-    return size > MAX_BINARY ? MAX_BINARY : size;
-  }
-  const power = exponent - places - NANO_EXPONENT;
-  return power >= 0
-    ? digits * 10n ** BigInt(power)
-    : divideAwayFromZero(digits, 10n ** BigInt(-power));
+/** Go reads 64 bits and keeps 32 of them: to the API server `1e4294967299` is a thousand. */
+function exponentOf(suffix: string): number | undefined {
+  const [, sign = '', digits] = /^[eE]([+-]?)0*(\d+)$/.exec(suffix) ?? [];
+  if (digits === undefined || digits.length > 19) return undefined;
+  const exponent = BigInt(digits) * (sign === '-' ? -1n : 1n);
+  if (BigInt.asIntN(64, exponent) !== exponent) return undefined;
+  return Number(BigInt.asIntN(32, exponent));
+}
+
+/** `whole.part` of a unit in billionths; what is smaller counts as one, and no number larger than needed is made. */
+function magnitude(whole: string, part: string, { format, exponent }: Scale): bigint {
+  const digits = (whole + part).replace(/^0+/, '');
+  if (digits === '') return 0n;
+  if (format === 'BinarySI') return binary(digits, part.length, exponent);
+  const power = BigInt.asIntN(32, BigInt(exponent - part.length)) - BigInt(NANO_EXPONENT);
+  const length = digits.length + Number(power);
+  if (length > MAX_EXPONENT - NANO_EXPONENT + 1) return MOST;
+  return power >= 0n ? BigInt(digits) * 10n ** power : roundedUp(digits, -Number(power));
+}
+
+/** The last `places` digits are behind the point. */
+function binary(digits: string, places: number, exponent: number): bigint {
+  if (digits.length - places > MAX_EXPONENT) return MAX_BINARY;
+  // Billionths of 2^60 are whole multiples of 10^-69, so what is smaller than that only says whether to round up.
+  const dropped = Math.max(0, places - MAX_EXPONENT);
+  const kept = roundedUp(digits, dropped) * NANOS * 2n ** BigInt(exponent);
+  const size = divideAwayFromZero(kept, 10n ** BigInt(places - dropped));
+  return size > MAX_BINARY ? MAX_BINARY : size;
+}
+
+/** Without its last `dropped` digits, one more when any of them says something. */
+function roundedUp(digits: string, dropped: number): bigint {
+  if (dropped >= digits.length) return 1n;
+  const end = digits.length - dropped;
+  const kept = BigInt(digits.slice(0, end));
+  return /[1-9]/.test(digits.slice(end)) ? kept + 1n : kept;
+}
+
+function within(nanos: bigint): bigint {
+  if (nanos > MOST) return MOST;
+  return nanos < -MOST ? -MOST : nanos;
 }
 
 function divideAwayFromZero(value: bigint, by: bigint): bigint {
