@@ -1,6 +1,7 @@
 import type { DaemonSet, PodSpec, Taint } from '#schemas/kubernetes/core.ts';
 import type { ResourceList } from '#schemas/kubernetes/meta.ts';
 import { labels } from '#schemas/names.ts';
+import { InvalidQuantity } from '#schemas/quantity/quantity.ts';
 import { fits } from '#schemas/quantity/resources.ts';
 
 import { alternativesOf } from './affinity.ts';
@@ -49,8 +50,8 @@ export function daemonOverhead(
  * The Pods of DaemonSets that will be on a node.
  *
  * @param capacity  a Pod that asks for more than the empty node has, or for what it does not offer at all, is never
- *                  placed there; undefined leaves that open
- * @throws InvalidQuantity
+ *                  placed there; undefined leaves that open. So is one whose amounts cannot be read
+ * @throws InvalidQuantity when the capacity is none
  */
 export function landing(
   daemonSets: readonly DaemonSet[],
@@ -61,7 +62,10 @@ export function landing(
   return daemonSets
     .filter((set) => accepts(set, node, taints))
     .map(({ spec }) => spec?.template.spec ?? { containers: [] })
-    .map((spec) => ({ spec, requests: requestsOf(spec) }))
+    .flatMap((spec) => {
+      const requests = requestsOf(spec);
+      return requests instanceof InvalidQuantity ? [] : [{ spec, requests }];
+    })
     .filter(({ requests }) => capacity === undefined || fits(requests, capacity));
 }
 
@@ -79,10 +83,28 @@ function accepts(
 }
 
 /** By template: objects of the caches never change. */
-const known = new WeakMap<PodSpec, ResourceList>();
+const known = new WeakMap<PodSpec, ResourceList | InvalidQuantity>();
 
-function requestsOf(spec: PodSpec): ResourceList {
-  const requests = known.get(spec) ?? podRequests(spec);
+function requestsOf(spec: PodSpec): ResourceList | InvalidQuantity {
+  const requests = known.get(spec) ?? read(spec);
   known.set(spec, requests);
   return requests;
+}
+
+/** One DaemonSet that cannot be read keeps nobody from a machine. */
+function read(spec: PodSpec): ResourceList | InvalidQuantity {
+  try {
+    const requests = podRequests(spec);
+    toAmounts(requests); // those of a single container are only copied before
+    return requests;
+  } catch (error) {
+    if (error instanceof InvalidQuantity) return error;
+    throw error;
+  }
+}
+
+/** Why what its Pods ask for cannot be read; such a DaemonSet counts nothing. */
+export function daemonTrouble({ spec }: DaemonSet): InvalidQuantity | undefined {
+  const requests = spec && requestsOf(spec.template.spec);
+  return requests instanceof InvalidQuantity ? requests : undefined;
 }

@@ -1,4 +1,6 @@
 /** Who comes when, and what each may do: what groups have in common is found out once. */
+import { InvalidQuantity } from '#schemas/quantity/quantity.ts';
+
 import type { Miss } from './explain.ts';
 import type { PodAmounts } from './pods/form.ts';
 import type { PodGroup, PodKind } from './pods/group.ts';
@@ -84,7 +86,7 @@ export interface QueueSource {
 class Asking {
   readonly #source: QueueSource;
   readonly #ways = new Map<PodKind, Ways>();
-  readonly #needs = new Map<PodAmounts, Amounts | AmountTooLarge>();
+  readonly #needs = new Map<PodAmounts, Amounts | Uncountable>();
 
   constructor(source: QueueSource) {
     this.#source = source;
@@ -97,10 +99,8 @@ class Asking {
     this.#ways.set(group.kind, ways);
     const needs = this.#needs.get(group.amounts) ?? read(group.amounts, slots);
     this.#needs.set(group.amounts, needs);
-    if (!(needs instanceof AmountTooLarge)) return { group, ways, needs, trouble };
-    const { resource, message } = needs;
-    const tooLarge: Miss = { reason: 'Resources', resource, code: 'KPU346', message };
-    return { group, ways: noWays, needs: slots.none(), trouble: trouble ?? tooLarge };
+    if (!(needs instanceof Error)) return { group, ways, needs, trouble };
+    return { group, ways: noWays, needs: slots.none(), trouble: trouble ?? missOf(needs) };
   }
 }
 
@@ -121,13 +121,23 @@ function waysOf(kind: PodKind, drafts: readonly Draft[], { topology, taste }: Qu
 
 const noWays: Ways = { variants: [], dropped: [], last: () => [], rank: 0 };
 
-function read({ requests }: PodAmounts, slots: Slots): Amounts | AmountTooLarge {
+type Uncountable = AmountTooLarge | InvalidQuantity;
+
+function read({ requests, trouble }: PodAmounts, slots: Slots): Amounts | Uncountable {
+  if (trouble) return trouble;
   try {
     return slots.needs(requests);
   } catch (error) {
-    if (error instanceof AmountTooLarge) return error;
+    if (error instanceof AmountTooLarge || error instanceof InvalidQuantity) return error;
     throw error;
   }
+}
+
+function missOf(error: Uncountable): Miss {
+  const { message } = error;
+  return error instanceof AmountTooLarge
+    ? { reason: 'Resources', resource: error.resource, code: 'KPU346', message }
+    : { reason: 'Resources', code: 'KPU346', message: `asks for what cannot be read: ${message}` };
 }
 
 function once<T>(make: () => T): () => T {

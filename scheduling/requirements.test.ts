@@ -5,6 +5,7 @@ import type { Requirement } from '#schemas/karpenter/types.ts';
 import { labels } from '#schemas/names.ts';
 
 import {
+  byOldNames,
   conflictOf,
   fromLabels,
   fromSelector,
@@ -148,4 +149,10 @@ describe('what a pool offers and a Pod asks', () => {
       }),
     );
   });
+});
+
+test('old names are given to what has the new ones itself, and to nothing else', () => {
+  expect(byOldNames({ [labels.arch]: 'amd64' })).toEqual({ 'beta.kubernetes.io/arch': 'amd64' });
+  const inherited = Object.create({ [labels.arch]: 'amd64' }) as Record<string, string>;
+  expect(byOldNames(inherited)).toEqual({});
 });

@@ -39,7 +39,9 @@ const renamed = new Map<string, string>([
 /** The same values by their old names. kube-scheduler knows nothing of these, so a Node has to have both. */
 export function byOldNames(given: Readonly<Record<string, string>> = {}): Record<string, string> {
   return Object.fromEntries(
-    [...renamed].flatMap(([old, name]) => (name in given ? [[old, given[name]!]] : [])),
+    [...renamed].flatMap(([old, name]) =>
+      Object.hasOwn(given, name) ? [[old, given[name]!]] : [],
+    ),
   );
 }
 

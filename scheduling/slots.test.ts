@@ -67,6 +67,42 @@ test('a Pod that asks for more than can be counted is refused, however much ther
   ]);
 });
 
+test.each([
+  ['1e2000', '1e2000'],
+  ['100e998', '100e998'],
+  ['1102 digits', '9'.repeat(1102)],
+  ['1e2147483647', '1e2147483647'],
+])('whatever the API server stores is counted: %s', (_, text) => {
+  for (const resource of ['cpu', 'memory']) {
+    expect(() => slots.needs({ [resource]: text })).toThrow(AmountTooLarge);
+    const [most, least] = [text, `-${text}`].map((one) => slots.has({ [resource]: one }));
+    const slot = slots.names.indexOf(resource);
+    expect(most?.[slot]).toBe(Number.MAX_SAFE_INTEGER);
+    expect(least?.[slot]).toBe(Number.MIN_SAFE_INTEGER);
+    expect([...slots.takes({ [resource]: text })]).toEqual([...most!]);
+  }
+});
+
+describe('one Pod that cannot be counted leaves all others their machine, and its refusal can be read', () => {
+  const containers = (memory: string) =>
+    ['a', 'b'].map((name) => ({ name, resources: { requests: { memory } } }));
+
+  test.each([
+    ['a number of 1102 digits', '9'.repeat(1102), /^asks for 9{20}… \(1102 characters\) of memory/],
+    ['an exponent of 2000', '1e2000', /^asks for 1e2000 of memory/],
+    ['no number at all', '1e1.5', /^asks for what cannot be read: "1e1.5" is no quantity/],
+  ])('%s', (_, memory, message) => {
+    const poison = { ...pod('poison', { memory }) };
+    const twice = pod('twice', {}, { containers: containers(memory) });
+    const plan = planned({ pods: [poison, twice, ...pods(3)], pools: [pool('web')] });
+    expect(plan.claims.flatMap(({ pods: keys }) => keys)).toHaveLength(3);
+    expect(refusalsOf(plan, 'poison')).toMatchObject([
+      { reason: 'Resources', code: 'KPU346', message: expect.stringMatching(message) },
+    ]);
+    expect(refusalsOf(plan, 'twice')?.[0]?.message.length).toBeLessThan(300);
+  });
+});
+
 test('a limit beyond what can be counted is as good as none', () => {
   const pools = [pool('web', { limits: { memory: '10000000Gi', cpu: '10' } })];
   expect(planned({ pods: pods(4), pools }).claims).toHaveLength(1);

@@ -15,13 +15,18 @@ export class AmountTooLarge extends Error {
   readonly resource: string;
 
   constructor(resource: string, text: string) {
-    super(`asks for ${text} of ${resource}, which is more than can be counted exactly`);
+    super(`asks for ${shortened(text)} of ${resource}, which is more than can be counted exactly`);
     this.name = 'AmountTooLarge';
     this.resource = resource;
   }
 }
 
 const largest = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** A number may have a thousand digits, and a message of an event has room for as many. */
+function shortened(text: string): string {
+  return text.length <= 40 ? text : `${text.slice(0, 20)}… (${text.length} characters)`;
+}
 
 /** A quantity in whole units, parts rounded either way; Infinity when it cannot be counted exactly. */
 interface Units {
@@ -144,7 +149,8 @@ function unitsOf(isCpu: boolean, text: string): Units {
   return { up: toNumber(up), down: toNumber(down) };
 }
 
-const clamp = (units: number): number => Math.min(units, Number.MAX_SAFE_INTEGER);
+const clamp = (units: number): number =>
+  Math.max(Math.min(units, Number.MAX_SAFE_INTEGER), Number.MIN_SAFE_INTEGER);
 
 /** Infinity for what cannot be counted exactly. */
 const toNumber = (units: bigint): number => (units > largest ? Infinity : Number(units));

@@ -3,7 +3,7 @@ import type { NodePool } from '#schemas/karpenter/types.ts';
 import type { Live, ResourceList } from '#schemas/kubernetes/meta.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 
-import { usedBy, type Bound, type Entry } from '../reservations/ledger.ts';
+import { amountOf, usedBy, type Bound, type Entry } from '../reservations/ledger.ts';
 import { leftAfter, type Room } from '../reservations/room.ts';
 import type { LimitState } from './limit-states.ts';
 import type { Slices } from './slices.ts';
@@ -69,7 +69,7 @@ function stateOf(
   planned: ResourceList,
 ): LimitState {
   const before = Quantity.parse(amount).sub(Quantity.parse(left));
-  const rest = leftAfter(amount, before, Quantity.parse(planned[resource] ?? '0'));
+  const rest = leftAfter(amount, before, amountOf(planned, resource));
   const use = Quantity.parse(amount).sub(rest).toString();
   return { resource, limit: amount, use, ...(policy !== undefined && { policy }) };
 }

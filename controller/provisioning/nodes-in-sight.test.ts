@@ -91,6 +91,26 @@ describe('Nodes that are there', () => {
     expect(await inSight()).toMatchObject([{ requested: { cpu: '1', pods: '1' }, empty: true }]);
   });
 
+  test('that cannot be read, or hold a Pod that cannot, are left out, and those beside them are not', async () => {
+    seedHost('well');
+    const conditions = [{ type: 'Ready', status: 'True' as const }];
+    seedHost('sick', { status: { allocatable: { cpu: '8', 'x.io/y': '1e1.5' }, conditions } });
+    seedHost('held');
+    world.seedPod('bound', { memory: '1e1.5' }, { spec: { nodeName: 'held' } });
+    expect(await inSight()).toMatchObject([{ name: 'well' }]);
+    const { bound, closed } = await look();
+    expect(bound).toMatchObject([{ on: 'held' }]);
+    expect(closed.map(({ name }) => name).toSorted()).toEqual(['held', 'sick']);
+  });
+
+  test('of others have as much as can be counted of what nobody can have so much of', async () => {
+    const conditions = [{ type: 'Ready', status: 'True' as const }];
+    seedHost('vast', { status: { allocatable: { cpu: '8', memory: '100e1998' }, conditions } });
+    world.seedPod('bound', { memory: '100e1998' }, { spec: { nodeName: 'vast' } });
+    seedDaemonSet('1e2000');
+    expect(await inSight()).toMatchObject([{ name: 'vast', allocatable: { memory: '100e1998' } }]);
+  });
+
   test('K16: count more of a DaemonSet than was expected as it is', async () => {
     seedHost('host');
     seedDaemonSet('1');

@@ -7,7 +7,7 @@
  */
 import { isTrue } from '#kube/conditions.ts';
 import { minus, plus, toAmounts, toList, type Amounts } from '#scheduling/amounts.ts';
-import { daemonOverhead, labelsInTheEnd } from '#scheduling/daemon-overhead.ts';
+import { daemonOverhead, daemonTrouble, labelsInTheEnd } from '#scheduling/daemon-overhead.ts';
 import { boundPodRequests } from '#scheduling/pod-requests.ts';
 import {
   fromLabels,
@@ -33,6 +33,7 @@ import { nodeLabels } from './pools-in-sight.ts';
 import { isOwnedBy } from './provisionable.ts';
 import { isSameList, SeenNodes, type Found } from './seen-nodes.ts';
 import type { Slices } from './slices.ts';
+import { Unreadable } from './unreadable.ts';
 
 type Offers = ReadonlyMap<string, Offer>;
 
@@ -63,12 +64,14 @@ export class NodesInSight {
   readonly #requests = new WeakMap<Pod, Amounts>();
   readonly #shut = new WeakMap<Node, ClosedNode>();
   readonly #seen = new SeenNodes();
+  readonly #unreadable: Unreadable;
   #daemonSets: readonly Live<DaemonSet>[] = [];
 
   constructor(context: Context, nominations: Nominations) {
     this.#context = context;
     this.#nominations = nominations;
     this.#ceilings = new Ceilings(context.caches);
+    this.#unreadable = new Unreadable(context.log);
   }
 
   async look({ claims, offers, placed }: Picture, slices: Slices): Promise<Sight> {
@@ -101,7 +104,12 @@ export class NodesInSight {
   /** The very same list as long as it has the very same objects. */
   #steadyDaemonSets(): void {
     const now = this.#context.caches.daemonSets.list();
-    if (!isSameList(now, this.#daemonSets)) this.#daemonSets = now;
+    if (isSameList(now, this.#daemonSets)) return;
+    this.#daemonSets = now;
+    for (const set of now) {
+      const trouble = daemonTrouble(set);
+      if (trouble) this.#unreadable.tell('DaemonSet', set, trouble);
+    }
   }
 
   #nodesOf({ status }: NodeClaim): Live<Node>[] {
@@ -123,8 +131,10 @@ export class NodesInSight {
     const { name } = node.metadata;
     const pods = { on, planned: this.#planned(claim) };
     const basis = [node, claim, this.#daemonSets, ...on, undefined, ...pods.planned];
-    return this.#seen.see(`node ${name}`, basis, () =>
-      this.#found(this.#asNode(node, isStarting ? claim : undefined), pods),
+    return this.#unreadable.without('Node', node, () =>
+      this.#seen.see(`node ${name}`, basis, () =>
+        this.#found(this.#asNode(node, isStarting ? claim : undefined), pods),
+      ),
     );
   }
 
@@ -143,13 +153,15 @@ export class NodesInSight {
     return [{ name, kind: 'node', labels: own, taints: there, allocatable }, offered];
   }
 
-  #coming(claim: Live<NodeClaim>, offer: Offer | undefined): Found {
+  #coming(claim: Live<NodeClaim>, offer: Offer | undefined): Found | undefined {
     const cap = this.#ceilings.capOf(this.#ceilings.membershipOf(claim));
     const pods = { on: [], planned: this.#planned(claim) };
     const about = [offer?.instanceTypes, offer?.nodeClass.spec.aws?.region, JSON.stringify(cap)];
     const basis = [claim, this.#daemonSets, ...about, ...pods.planned];
-    return this.#seen.see(`claim ${claim.metadata.name}`, basis, () =>
-      this.#found(this.#asComing(claim, offer, cap), pods),
+    return this.#unreadable.without('NodeClaim', claim, () =>
+      this.#seen.see(`claim ${claim.metadata.name}`, basis, () =>
+        this.#found(this.#asComing(claim, offer, cap), pods),
+      ),
     );
   }
 
@@ -163,6 +175,7 @@ export class NodesInSight {
     const { requirements } = spec;
     const all = [taints.kraftlet, ...(spec.taints ?? [])];
     const allocatable = status?.allocatable ?? status?.capacity ?? smallestOf(claim, offer, cap);
+    toAmounts(allocatable); // throws here, where one claim is left out, and not where all are planned for
     const offered = intersect(
       fromSelector(requirements),
       fromLabels({ ...known, ...labelsInTheEnd }),

@@ -62,12 +62,12 @@ export function judge(
   const held = ledger.get(uid)?.resources ?? {};
   const used = new Map<Bound['covers'], ResourceList>();
   for (const { resource, amount: text, policy, covers } of bounds) {
-    const asked = amount(resources, resource);
+    const asked = amountOf(resources, resource);
     const limit = Quantity.parse(text);
-    if (asked.compareTo(amount(held, resource)) <= 0) continue;
+    if (asked.compareTo(amountOf(held, resource)) <= 0) continue;
     const all = used.get(covers) ?? usedBy(othersIn(ledger, uid, covers));
     used.set(covers, all); // limits of one policy cover the same machines
-    const use = amount(all, resource);
+    const use = amountOf(all, resource);
     if (use.add(asked).compareTo(limit) > 0) {
       const amounts = { limit: limit.toString(), use: use.toString(), asked: asked.toString() };
       return { granted: false, resource, ...amounts, ...(policy !== undefined && { policy }) };
@@ -134,7 +134,8 @@ function mayHaveMachine({ metadata, status }: NodeClaim): boolean {
   );
 }
 
-function amount(list: Readonly<ResourceList>, resource: string): Quantity {
+/** Zero where nothing is said of it. A limit may have any name, that of a property of each object included. */
+export function amountOf(list: Readonly<ResourceList>, resource: string): Quantity {
   const text = Object.hasOwn(list, resource) ? list[resource] : undefined;
   return text === undefined ? Quantity.zero : Quantity.parse(text);
 }

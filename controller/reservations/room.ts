@@ -1,7 +1,7 @@
 import type { ResourceList } from '#schemas/kubernetes/meta.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 
-import { usedBy, type Bound, type Entry } from './ledger.ts';
+import { amountOf, usedBy, type Bound, type Entry } from './ledger.ts';
 
 /** What a limit leaves of its resource. */
 export interface Room {
@@ -26,8 +26,8 @@ export function roomIn(
       usedBy(covers ? entries.filter(covers) : entries);
     const sum = sums.get(covers) ?? { held: under(held), promised: under(promised) };
     sums.set(covers, sum); // limits of one policy cover the same machines
-    const use = Quantity.parse(sum.held[resource] ?? '0');
-    const soon = Quantity.parse(sum.promised[resource] ?? '0');
+    const use = amountOf(sum.held, resource);
+    const soon = amountOf(sum.promised, resource);
     return { bound, left: leftAfter(amount, use, soon).toString() };
   });
 }

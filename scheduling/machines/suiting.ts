@@ -23,7 +23,7 @@ export function suitsIn(key: string, type: InstanceType, set: ValueSet): boolean
 /** Every value of a label that machines of a size can have; none for labels that are no matter of size. */
 export function valuesOf({ labels: own, offerings }: InstanceType, key: string): string[] {
   if (key === labels.zone) return offerings.map(({ zone }) => zone);
-  const value = own[key];
+  const value = Object.hasOwn(own, key) ? own[key] : undefined;
   return value === undefined ? [] : [value];
 }
 

@@ -1,6 +1,7 @@
 /** What a Pod's spec says about where it can go; Pods of one Deployment have one form. */
 import type { Container, Pod, PodSpec } from '#schemas/kubernetes/core.ts';
 import type { ResourceList } from '#schemas/kubernetes/meta.ts';
+import { InvalidQuantity } from '#schemas/quantity/quantity.ts';
 
 import { alternativesOf } from '../affinity.ts';
 import { podRequests } from '../pod-requests.ts';
@@ -23,7 +24,10 @@ export interface PodForm {
 export interface PodAmounts {
   /** Its number in this pass. */
   readonly id: number;
+  /** Empty where it cannot be read. */
   readonly requests: ResourceList;
+  /** Why it cannot be read. */
+  readonly trouble?: InvalidQuantity;
 }
 
 export interface Formed {
@@ -36,7 +40,6 @@ export class PodForms {
   readonly #forms = new Map<string, PodForm>();
   readonly #amounts = new Map<string, PodAmounts>();
 
-  /** @throws InvalidQuantity */
   of({ spec = empty }: Pod): Formed {
     const { form, amounts } = textsOf(spec);
     return { form: this.#form(form, spec), amounts: this.#amountsOf(amounts, spec) };
@@ -63,9 +66,19 @@ export class PodForms {
   #amountsOf(text: string, spec: PodSpec): PodAmounts {
     const known = this.#amounts.get(text);
     if (known) return known;
-    const amounts = { id: this.#amounts.size, requests: podRequests(spec) };
+    const amounts = { id: this.#amounts.size, ...asked(spec) };
     this.#amounts.set(text, amounts);
     return amounts;
+  }
+}
+
+/** One Pod that cannot be read has a trouble of its own; all others are planned for. */
+function asked(spec: PodSpec): Pick<PodAmounts, 'requests' | 'trouble'> {
+  try {
+    return { requests: podRequests(spec) };
+  } catch (error) {
+    if (error instanceof InvalidQuantity) return { requests: {}, trouble: error };
+    throw error;
   }
 }
 

@@ -29,7 +29,6 @@ export interface PodGroup {
   readonly age: string;
 }
 
-/** @throws InvalidQuantity */
 export function groupsOf(problem: Problem): PodGroup[] {
   const forms = new PodForms();
   const formed = problem.pods.map((pod) => ({ pod, key: keyOf(pod), ...forms.of(pod) }));

@@ -45,6 +45,12 @@ test.each<[string, Live<Node>, Pod, string]>([
     'Node web-1 is not Ready',
   ],
   [
+    'a label that is not there, named like a property of each object',
+    node(),
+    pod({}, { nodeSelector: { constructor: 'x' } }),
+    'Node web-1 has no label constructor, which they ask for',
+  ],
+  [
     'a label of another value',
     node(),
     pod({}, { nodeSelector: { team: 'search' } }),

@@ -63,7 +63,7 @@ function selection({ spec }: Pod, { metadata }: Live<Node>): string | undefined 
   if (kinds.length === 0 || kinds.some((kind) => matchesLabels(kind, given))) return undefined;
   const wrong = [...(kinds[0] ?? [])].find((one) => !matchesLabels(new Map([one]), given));
   const [key = ''] = wrong ?? [];
-  return given[key] === undefined
+  return !Object.hasOwn(given, key)
     ? `has no label ${key}, which they ask for`
     : `has label ${key}=${given[key]}, and they ask for another`;
 }

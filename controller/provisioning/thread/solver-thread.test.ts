@@ -76,7 +76,11 @@ describe('a solver in a thread', () => {
 
   test('fails for a problem that cannot be solved, and solves the next one', async () => {
     const thread = start();
-    const bad = problem({ pods: [pod('a', { cpu: 'many' })], pools: [pool('web')] });
+    const bad = problem({
+      pods: [pod('a')],
+      nodes: [node('n', { cpu: 'many' })],
+      pools: [pool('web')],
+    });
     await expect(thread.solve(bad, never)).rejects.toThrow(SolveFailed);
     await expect(thread.solve(bad, never)).rejects.toThrow(/many/);
     expect((await thread.solve(one, never)).claims).toHaveLength(1);
