@@ -14,6 +14,7 @@ import { noInstanceTypes } from './misfits.ts';
 import { longest, noMachineText } from './no-machine-text.ts';
 import type { SkippedPool } from './pools-in-sight.ts';
 import { isAimed } from './provisionable.ts';
+import { asideText, type PodAside } from './quarantine/pods-aside.ts';
 
 interface Told {
   readonly skipped: readonly SkippedPool[];
@@ -63,6 +64,18 @@ export class ProvisioningEvents {
       reason: 'FailedScheduling',
       message: this.#refusal(refusals, skipped),
       dedupeValues: [pod.metadata.uid, ...refusals.map(({ pool, reason }) => `${pool} ${reason}`)],
+      dedupeTimeout: minutes(5),
+    });
+  }
+
+  /** On a Pod that planning failed with: what happened, and when it is tried again. */
+  setAside({ pod, aside }: PodAside): void {
+    this.#recorder.record({
+      object: pod,
+      type: 'Warning',
+      reason: 'FailedScheduling',
+      message: coded(asideText(aside), 'KPU351'),
+      dedupeValues: [pod.metadata.uid, 'quarantine', String(aside.until)],
       dedupeTimeout: minutes(5),
     });
   }

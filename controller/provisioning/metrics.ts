@@ -89,6 +89,23 @@ export class ProvisioningMetrics {
       .set({ nodepool }, kinds);
   }
 
+  /** A pass ended without a plan, or without all of it carried out. */
+  failed(): void {
+    this.#metrics
+      .counter('karpenter_unikraft_passes_failed_total', 'Passes that failed, for any reason.')
+      .inc();
+  }
+
+  /** Pods with which planning failed, and that are left out of passes for now. */
+  quarantined(pods: number): void {
+    this.#metrics
+      .gauge(
+        'karpenter_unikraft_quarantined_pods',
+        'Pods that wait and are left out of planning for a while, since it failed with them.',
+      )
+      .set(pods);
+  }
+
   passed(): void {
     this.#before = this.#now;
     this.#now = new Set();

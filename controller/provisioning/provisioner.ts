@@ -41,12 +41,14 @@ import { rejectFirst } from './parallel.ts';
 import { PlanUpkeep } from './plan-upkeep.ts';
 import { supplyOf, type Supply } from './pools-in-sight.ts';
 import { isAimed, isProvisionable } from './provisionable.ts';
+import { PodsAside } from './quarantine/pods-aside.ts';
 import { RestingPools } from './resting-pools.ts';
 import { RoomInSight } from './room-in-sight.ts';
 import { Slices } from './slices.ts';
 import type { Solver } from './solver.ts';
 import { sortPods } from './sorted-pods.ts';
 import { onTheWay, stillWanted, type Now } from './still-wanted.ts';
+import { NoSolverThread } from './thread/errors.ts';
 import { Trials } from './trials/trials.ts';
 import { subscribeTriggers } from './triggers.ts';
 
@@ -90,6 +92,7 @@ export class Provisioner implements Runnable {
   readonly #metrics: ProvisioningMetrics;
   readonly #resting: RestingPools;
   readonly #breaker: Breaker;
+  readonly #aside: PodsAside;
   readonly #trials: Trials;
   readonly #slices: Slices;
   #failures = 0;
@@ -105,6 +108,7 @@ export class Provisioner implements Runnable {
     this.#events = new ProvisioningEvents(context.recorder);
     this.#resting = new RestingPools(context.clock);
     this.#breaker = new Breaker(context, parts.nominations);
+    this.#aside = new PodsAside(context);
     this.#trials = new Trials(context);
     this.#launcher = new Launcher(context, {
       ...parts,
@@ -170,10 +174,12 @@ export class Provisioner implements Runnable {
   async #problem({ pools, offers }: Supply): Promise<PodProblem> {
     const { caches } = this.#context;
     const sorted = await sortPods(caches.pods.list(), this.#slices);
-    const pods: Live<Pod>[] = [];
+    const waiting: Live<Pod>[] = [];
     await this.#slices.each(sorted.waiting, (pod) => {
-      if (this.#isWaiting(pod)) pods.push(pod);
+      if (this.#isWaiting(pod)) waiting.push(pod);
     });
+    const pods = await this.#aside.sift(waiting, this.#slices);
+    this.#tellAside();
     this.#lookAgain(sorted.waiting.length > 0);
     this.#metrics.batch(pods.length, sorted.ignored);
     const picture = { claims: this.#claims.list(), offers, placed: sorted.placed };
@@ -204,12 +210,20 @@ export class Provisioner implements Runnable {
     await this.#batcher.next(signal);
     await this.#pass(signal);
     this.#failures = 0;
+    if (this.#aside.isHasteOfUse) this.#batcher.trigger('held back');
   }
 
   async #solve(problem: PodProblem, signal: AbortSignal): Promise<Plan> {
     if (problem.pods.length === 0) return nothing;
     const began = performance.now();
-    const plan = await this.#metrics.timed(async () => this.#parts.solver.solve(problem, signal));
+    const plan = await this.#metrics
+      .timed(async () => this.#parts.solver.solve(problem, signal))
+      .catch((error: unknown) => {
+        const isOfThePods = !signal.aborted && !(error instanceof NoSolverThread);
+        if (isOfThePods) this.#aside.failed(error);
+        throw error;
+      });
+    this.#aside.succeeded();
     const facts = {
       pods: problem.pods.length,
       nodeClaims: plan.claims.length,
@@ -243,15 +257,28 @@ export class Provisioner implements Runnable {
   }
 
   async #tell(plan: Plan, { pods }: PodProblem, supply: Supply): Promise<void> {
-    const areAllOurs = this.#context.caches.nodePools.list().every(isOurs);
+    const isToHear = this.#whoHears();
     this.#metrics.unschedulable(plan.unschedulable.size);
     await this.#slices.each(pods, (pod) => {
       this.#metrics.decided(plan, pod);
       this.#events.placed(plan, pod);
-      // Where another provider has pools, a Pod that is not aimed at our Nodes may be theirs: it hears nothing from us.
-      if (areAllOurs || isAimed(pod)) this.#events.refused(plan, pod, supply.skipped);
+      if (isToHear(pod)) this.#events.refused(plan, pod, supply.skipped);
     });
     this.#metrics.passed();
+  }
+
+  /** Also when the pass fails then: they wait, and it is not for a machine. */
+  #tellAside(): void {
+    const { aside } = this.#aside;
+    this.#metrics.quarantined(aside.length);
+    const isToHear = this.#whoHears();
+    for (const one of aside) if (isToHear(one.pod)) this.#events.setAside(one);
+  }
+
+  /** Where another provider has pools, a Pod that is not aimed at our Nodes may be theirs: it hears nothing from us. */
+  #whoHears(): (pod: Pod) => boolean {
+    const areAllOurs = this.#context.caches.nodePools.list().every(isOurs);
+    return (pod) => areAllOurs || isAimed(pod);
   }
 
   async #tellOfPools(
@@ -304,7 +331,10 @@ export class Provisioner implements Runnable {
 
   async #failed(error: unknown, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    this.#failures += 1;
+    this.#metrics.failed();
+    // While it is halved which Pods they fail with, passes follow each other as soon as there is a thread.
+    const isSoon = this.#aside.isHasteOfUse && !(error instanceof NoSolverThread);
+    this.#failures = isSoon ? 1 : this.#failures + 1;
     const wait = waitAfter(this.#failures, defaultBackOff, Math.random());
     this.#context.log.error(
       { err: error, failures: this.#failures, retryInMs: Math.round(wait) },

@@ -195,4 +195,16 @@ export const machines = {
       'This look at the Pods that wait had no plan. Another thread is started after a pause that grows, is told everything, and they are looked at again; nothing is lost.',
     fix: 'Read the line of the log. Where the thread ran out of memory give the controller more; anything else belongs in a bug report.',
   },
+  KPU351: {
+    title: 'Planning fails with a Pod',
+    happens:
+      'It was found by halving which Pods passes fail with, or take longer than 60 s. It and the Pods of its namespace that ask the same of a node are left out of passes; they are tried again after 10 minutes, then after twice as long each time, up to 4 hours. FailedScheduling on each of them and a line of the log tell the error. All other Pods are served.',
+    fix: "Change what the Pod asks for, if the error names it: a Pod with another spec is tried at once. Anything else belongs in a bug report, with the Pod's spec and the line of the log.",
+  },
+  KPU352: {
+    title: 'Planning fails whichever Pods take part',
+    happens:
+      'Pods were set aside one after the other, and no pass succeeded between: it is not the Pods. They are released, and passes are tried again after pauses that grow to a minute. No machine is launched meanwhile; those that are there are kept.',
+    fix: 'Read the error in the line of the log. Where the thread ran out of memory or of time give the controller more memory and CPU; look at what NodePools and node classes said last. Anything else belongs in a bug report.',
+  },
 } as const satisfies Record<string, Explanation>;

@@ -15,7 +15,7 @@ export function restText(whom: string, { machines, why, until }: Resting): strin
 }
 
 /** `2026-11-30 17:35 UTC`, not before the instant. */
-function minuteText(instant: Instant): string {
+export function minuteText(instant: Instant): string {
   const up = Math.ceil(instant / 60_000) * 60_000;
   return `${new Date(up).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -8,6 +8,13 @@ export class SolverThreadDied extends Error {
   }
 }
 
+/** There is no thread just now: nothing was asked of any, so nothing is known of the problem. */
+export class NoSolverThread extends SolverThreadDied {
+  constructor() {
+    super(new Error('the next one is not there yet'));
+  }
+}
+
 /** The problem is none that can be solved, as when an object holds a text that is no quantity. */
 export class SolveFailed extends Error {
   override readonly name = 'SolveFailed';

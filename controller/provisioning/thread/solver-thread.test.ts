@@ -9,7 +9,7 @@ import { mix } from '#scheduling/testing/mix.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 
-import { SolveFailed, SolverThreadDied } from './errors.ts';
+import { NoSolverThread, SolveFailed, SolverThreadDied } from './errors.ts';
 import { SolverThread, type SolverThreadParts } from './solver-thread.ts';
 import { sortedPlan } from './testing/sorted-plan.ts';
 
@@ -111,7 +111,7 @@ describe('a thread that dies', () => {
     await thread.solve(mix(50), never);
     const asked = thread.solve({ ...one, preferencePolicy: 'Ignore' }, never);
     await expect(asked).rejects.toMatchObject({ name: 'SolverThreadDied', code: 'KPU350' });
-    await expect(thread.solve(one, never)).rejects.toThrow('the next one is not there yet');
+    await expect(thread.solve(one, never)).rejects.toThrow(NoSolverThread);
 
     await clock.forward(seconds(1));
     const again = mix(50);

@@ -11,7 +11,7 @@ import { minutes, type Clock, type Duration } from '#schemas/time/clock.ts';
 
 import { Slices } from '../slices.ts';
 import type { Solver } from '../solver.ts';
-import { SolverThreadDied } from './errors.ts';
+import { NoSolverThread } from './errors.ts';
 import { Thread } from './thread.ts';
 
 export interface SolverThreadParts {
@@ -53,10 +53,11 @@ export class SolverThread implements Runnable, Solver {
   /**
    * @throws SolveFailed: the problem cannot be solved
    * @throws SolverThreadDied: there is no plan, and another thread is on its way (KPU350)
+   * @throws NoSolverThread: the same, and nobody tried
    */
   async solve(problem: Problem, signal: AbortSignal): Promise<Plan> {
     const thread = this.#thread;
-    if (!thread) throw new SolverThreadDied(new Error('the next one is not there yet'));
+    if (!thread) throw new NoSolverThread();
     const cancel = this.#parts.clock.after(longest, () => {
       void thread.end(new Error(`it had no plan after ${longest / 1000} s`));
     });
