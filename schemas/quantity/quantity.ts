@@ -180,16 +180,20 @@ function magnitude(whole: string, part: string, { format, exponent }: Scale): bi
   const digits = (whole + part).replace(/^0+/, '');
   if (digits === '') return 0n;
   if (format === 'BinarySI') return binary(digits, part.length, exponent);
-  const power = BigInt.asIntN(32, BigInt(exponent - part.length)) - BigInt(NANO_EXPONENT);
-  const length = digits.length + Number(power);
-  if (length > MAX_EXPONENT - NANO_EXPONENT + 1) return MOST;
-  return power >= 0n ? BigInt(digits) * 10n ** power : roundedUp(digits, -Number(power));
+  const power = intoInt32(exponent - part.length) - NANO_EXPONENT;
+  if (digits.length + power > MAX_EXPONENT - NANO_EXPONENT + 1) return MOST;
+  return power >= 0 ? BigInt(digits) * 10n ** BigInt(power) : roundedUp(digits, -power);
+}
+
+/** As 32 bits have it: what is below the least of them comes out near the largest. */
+function intoInt32(exponent: number): number {
+  return exponent < -(2 ** 31) ? exponent + 2 ** 32 : exponent;
 }
 
 /** The last `places` digits are behind the point. */
 function binary(digits: string, places: number, exponent: number): bigint {
   if (digits.length - places > MAX_EXPONENT) return MAX_BINARY;
-  // Billionths of 2^60 are whole multiples of 10^-69, so what is smaller than that only says whether to round up.
+  // A billionth is 2^60 times a whole number of 10^-69: what is smaller than that only says whether to round up.
   const dropped = Math.max(0, places - MAX_EXPONENT);
   const kept = roundedUp(digits, dropped) * NANOS * 2n ** BigInt(exponent);
   const size = divideAwayFromZero(kept, 10n ** BigInt(places - dropped));
