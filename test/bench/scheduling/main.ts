@@ -6,7 +6,7 @@
  * benchmark prints if that is better: what prepares it is not counted, and being compiled it needs no warming up. Ours is
  * that of a solve in the controller's own solver thread, from Pods as they were told to a plan: in a fresh process, the
  * first solve of the input after ten of another draw of the same case (three of more than 4,000 Pods); the median
- * over processes. Pools and sizes are known by then, as upstream's are. `cold` is the very first solve of the thread,
+ * over processes, where there is a bar. Pools and sizes are known by then, as upstream's are. `cold` is the very first solve of the thread,
  * `later` what it comes to when the same is solved again, `trip` the measured solve with all Pods on their way to the
  * thread, and the plan on its way back.
  *
@@ -84,7 +84,8 @@ async function measure(asked: Case): Promise<Row> {
   const isAsked = asked.peer === 'always' || (asked.peer === 'all' && values.all);
   const peer = isAsked ? await peerOf(asked, task) : undefined;
   if (!peer) await writeInput(program, task);
-  const ours = await solveOurs(draws, Number(values.processes), Pods <= judgedPods);
+  const processes = peer && asked.bar !== undefined ? Number(values.processes) : 1;
+  const ours = await solveOurs(draws, processes, Pods <= judgedPods);
   return { asked, ours, ...(peer && { peer }) };
 }
 
