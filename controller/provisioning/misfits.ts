@@ -2,6 +2,7 @@ import type { ConditionChange } from '#kube/conditions.ts';
 import type { NodePool } from '#schemas/karpenter/types.ts';
 
 import { coded } from '../reason.ts';
+import { PoolTexts } from './pool-texts.ts';
 
 const type = 'InstanceTypesFound';
 /** Upstream's reason. Source: Karpenter v1.15, pkg/events/reason.go. */
@@ -12,37 +13,30 @@ export const noInstanceTypes = 'NoCompatibleInstanceTypes';
  * nothing will ever be launched from it; the NodePool controller shows that as a condition, which is no part of Ready.
  */
 export class Misfits {
-  /** Pool → what its requirements leave nothing of; undefined where they leave a size. */
-  readonly #texts = new Map<string, string | undefined>();
-  readonly #listeners = new Set<(pool: string) => void>();
+  readonly #texts = new PoolTexts(type);
 
-  /** @returns what to tell of the pool, if it is news */
+  /**
+   * @param misfit  what its requirements leave nothing of; undefined where they leave a size
+   * @returns what to tell of the pool, if it is news
+   */
   set(pool: string, misfit: string | undefined): string | undefined {
-    const text = misfit === undefined ? undefined : misfitText(misfit);
-    const before = this.#texts.get(pool);
-    const isKnown = this.#texts.has(pool);
-    this.#texts.set(pool, text);
-    if (isKnown && before === text) return undefined;
-    this.#listeners.forEach((listener) => listener(pool));
-    return text;
+    return this.#texts.set(pool, misfit === undefined ? undefined : misfitText(misfit));
   }
 
   forget(pool: string): void {
-    this.#texts.delete(pool);
+    this.#texts.forget(pool);
   }
 
   subscribe(listener: (pool: string) => void): void {
-    this.#listeners.add(listener);
+    this.#texts.subscribe(listener);
   }
 
   /** Pools that always found sizes say nothing of it. */
-  readonly conditionsOf = ({ metadata, status }: NodePool): readonly ConditionChange[] => {
-    const name = metadata?.name ?? '';
-    if (!this.#texts.has(name)) return [];
-    const message = this.#texts.get(name);
-    if (message !== undefined) return [{ type, status: 'False', reason: noInstanceTypes, message }];
-    const hadOne = status?.conditions?.some((condition) => condition.type === type) === true;
-    return hadOne ? [{ type, status: 'True' }] : [];
+  readonly conditionsOf = (pool: NodePool): readonly ConditionChange[] => {
+    const message = this.#texts.textOf(pool);
+    if (message === undefined) return [];
+    if (message === null) return [{ type, status: 'True' }];
+    return [{ type, status: 'False', reason: noInstanceTypes, message }];
   };
 }
 

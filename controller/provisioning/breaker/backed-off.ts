@@ -2,6 +2,7 @@ import type { ConditionChange } from '#kube/conditions.ts';
 import type { NodePool } from '#schemas/karpenter/types.ts';
 
 import { coded } from '../../reason.ts';
+import { PoolTexts } from '../pool-texts.ts';
 import type { Held } from './breaker.ts';
 import type { Resting } from './launches.ts';
 import { restText } from './rest-text.ts';
@@ -15,37 +16,27 @@ const mostTold = 5;
  * ProvisioningBackoff, which is no part of Ready: the pool serves all other Pods.
  */
 export class BackedOff {
-  /** Pool → what is to be said of it; undefined where nothing rests. */
-  readonly #texts = new Map<string, string | undefined>();
-  readonly #listeners = new Set<(pool: string) => void>();
+  readonly #texts = new PoolTexts(type);
 
   /** @returns what to tell of the pool, if it is news */
   set(pool: string, held: readonly Held[]): string | undefined {
-    const text = backOffText(held);
-    const before = this.#texts.get(pool);
-    const isKnown = this.#texts.has(pool);
-    this.#texts.set(pool, text);
-    if (isKnown && before === text) return undefined;
-    this.#listeners.forEach((listener) => listener(pool));
-    return text;
+    return this.#texts.set(pool, backOffText(held));
   }
 
   forget(pool: string): void {
-    this.#texts.delete(pool);
+    this.#texts.forget(pool);
   }
 
   subscribe(listener: (pool: string) => void): void {
-    this.#listeners.add(listener);
+    this.#texts.subscribe(listener);
   }
 
   /** Nothing before the first pass, and nothing on pools that never had to rest. */
-  readonly conditionsOf = ({ metadata, status }: NodePool): readonly ConditionChange[] => {
-    const name = metadata?.name ?? '';
-    if (!this.#texts.has(name)) return [];
-    const message = this.#texts.get(name);
-    if (message !== undefined) return [{ type, status: 'True', reason: 'PodsNotPlaced', message }];
-    const hadOne = status?.conditions?.some((condition) => condition.type === type) === true;
-    return hadOne ? [{ type, status: 'False', reason: 'NothingHeld', message: '' }] : [];
+  readonly conditionsOf = (pool: NodePool): readonly ConditionChange[] => {
+    const message = this.#texts.textOf(pool);
+    if (message === undefined) return [];
+    if (message === null) return [{ type, status: 'False', reason: 'NothingHeld', message: '' }];
+    return [{ type, status: 'True', reason: 'PodsNotPlaced', message }];
   };
 }
 
