@@ -4,13 +4,13 @@ import { localPath, mountsOf, translate, translateEnv } from './translate.ts';
 
 const volumes = new Map([
   ['trust', '/run/v/trust'],
-  ['work', '/run/v/work'],
+  ['store', '/run/v/store'],
 ]);
 const mounts = mountsOf(
   {
     name: 'main',
     volumeMounts: [
-      { name: 'work', mountPath: '/data/' },
+      { name: 'store', mountPath: '/data/' },
       { name: 'trust', mountPath: '/data/trust', subPath: 'ca' },
       { name: 'unknown', mountPath: '/nowhere' },
     ],
@@ -20,7 +20,7 @@ const mounts = mountsOf(
 const around = { mounts, ports: new Map([[8443, 21_000]]) };
 
 test('a path lies in the innermost mount around it', () => {
-  expect(localPath('/data/file', mounts)).toBe('/run/v/work/file');
+  expect(localPath('/data/file', mounts)).toBe('/run/v/store/file');
   expect(localPath('/data/trust/ca.crt', mounts)).toBe('/run/v/trust/ca/ca.crt');
   expect(localPath('/database', mounts)).toBe('/database');
   expect(localPath('/nowhere/x', mounts)).toBe('/nowhere/x');
@@ -30,10 +30,10 @@ test('paths are found alone, behind a flag and in lists', () => {
   const values = ['/data', '--dir=/data/x', '/data/trust:/etc/ssl', 'a,/data/b'];
 
   expect(values.map((value) => translate(value, around))).toEqual([
-    '/run/v/work',
-    '--dir=/run/v/work/x',
+    '/run/v/store',
+    '--dir=/run/v/store/x',
     '/run/v/trust/ca:/etc/ssl',
-    'a,/run/v/work/b',
+    'a,/run/v/store/b',
   ]);
 });
 
