@@ -1,5 +1,4 @@
-import type { Instant } from '#schemas/time/clock.ts';
-
+import { minuteText } from '../pauses.ts';
 import type { Resting } from './launches.ts';
 
 /**
@@ -12,10 +11,4 @@ import type { Resting } from './launches.ts';
 export function restText(whom: string, { machines, why, until }: Resting): string {
   const made = `${machines} machines were made for Pods like ${whom} and none has one`;
   return `${made}: ${why}; the next is tried at ${minuteText(until)}`;
-}
-
-/** `2026-11-30 17:35 UTC`, not before the instant. */
-export function minuteText(instant: Instant): string {
-  const up = Math.ceil(instant / 60_000) * 60_000;
-  return `${new Date(up).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -1,9 +1,9 @@
-import { hours, minutes, type Duration, type Instant } from '#schemas/time/clock.ts';
+import type { Duration, Instant } from '#schemas/time/clock.ts';
+
+import { firstPause, longestPause } from '../pauses.ts';
 
 /** Machines that may be made for the same Pods without any of them having one: the first, and two more tries. */
 export const allowed = 3;
-const firstRest: Duration = minutes(10);
-const longestRest: Duration = hours(4);
 
 /** For Pods of one kind nothing is made in a pool until `until`; then one machine is, to see whether it helps now. */
 export interface Rest {
@@ -26,7 +26,7 @@ export function restAfter(useless: readonly Instant[]): Rest | undefined {
   const turn = useless[allowed - 1];
   const last = useless.at(-1);
   if (turn === undefined || last === undefined) return undefined;
-  const tries = useless.filter((at) => at > turn + firstRest / 2).length;
-  const pause = Math.min(firstRest * 2 ** tries, longestRest);
+  const tries = useless.filter((at) => at > turn + firstPause / 2).length;
+  const pause = Math.min(firstPause * 2 ** tries, longestPause);
   return { machines: useless.length, pause, until: last + pause };
 }

@@ -5,7 +5,7 @@ import { keyText } from '#schemas/kubernetes/resource.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { groupOf } from '../breaker/pod-group.ts';
-import { minuteText } from '../breaker/rest-text.ts';
+import { minuteText } from '../pauses.ts';
 import type { Slices } from '../slices.ts';
 import { Quarantine, type Aside } from './quarantine.ts';
 

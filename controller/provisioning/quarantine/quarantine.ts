@@ -1,8 +1,6 @@
-import { hours, minutes, type Clock, type Duration, type Instant } from '#schemas/time/clock.ts';
+import type { Clock, Duration, Instant } from '#schemas/time/clock.ts';
 
-/** How long a group is left out of passes first; twice as long after each further try. */
-const firstPause: Duration = minutes(10);
-const longestPause: Duration = hours(4);
+import { firstPause, longestPause } from '../pauses.ts';
 
 /** So many groups set aside one after the other, and no pass that succeeded: it is not the Pods. */
 const mostInARow = 3;
