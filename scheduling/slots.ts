@@ -10,6 +10,11 @@ import { Quantity } from '#schemas/quantity/quantity.ts';
 /** One number for each slot: thousandths of cpu, whole units of everything else, as kube-scheduler counts. */
 export type Amounts = Float64Array;
 
+/** By slot. */
+export function less(a: Amounts, b: Amounts): Amounts {
+  return a.map((amount, slot) => amount - b[slot]!);
+}
+
 /** More is asked for than can be counted exactly. */
 export class AmountTooLarge extends Error {
   readonly resource: string;

@@ -2,7 +2,6 @@
 import type { Pod, Taint } from '#schemas/kubernetes/core.ts';
 
 import { Wishes } from './labels/asked.ts';
-import { less } from './machines/sizes.ts';
 import { templatesOf, type Template } from './machines/template.ts';
 import { NodeKinds } from './places/node-kind.ts';
 import { NodeRoom } from './places/node-room.ts';
@@ -10,7 +9,7 @@ import { groupsOf, type PodGroup } from './pods/group.ts';
 import { hostPortsOf, type HostPort } from './pods/host-ports.ts';
 import type { VariantSource } from './pods/variant.ts';
 import { draftsOf, queueOf, type Queued, type Taste } from './queue.ts';
-import { Slots } from './slots.ts';
+import { less, Slots } from './slots.ts';
 import type { NodeInSight, Problem } from './solver.ts';
 import { countBound, keepersOf } from './topology/bound.ts';
 import { NamespaceSets } from './topology/namespaces.ts';

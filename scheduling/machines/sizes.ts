@@ -5,7 +5,7 @@ import type { ResourceList } from '#schemas/kubernetes/meta.ts';
 import { labelsInTheEnd } from '../daemon-overhead.ts';
 import { idOf } from '../labels/asked.ts';
 import { fromLabels, intersect } from '../requirements.ts';
-import type { Amounts, Slots } from '../slots.ts';
+import { less, type Slots } from '../slots.ts';
 import { daemonsOf, noDaemons } from './daemons.ts';
 import type { PoolNodes } from './offering.ts';
 import { SizeIndex } from './size-index.ts';
@@ -91,7 +91,3 @@ function sizeOf(
 }
 
 const oneNode: ResourceList = { nodes: '1' };
-
-export function less(a: Amounts, b: Amounts): Amounts {
-  return a.map((amount, slot) => amount - b[slot]!);
-}
