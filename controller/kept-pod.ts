@@ -32,6 +32,7 @@ import {
 import type {
   Container,
   ContainerStatus,
+  MigratedSource,
   Pod,
   PodSpec,
   PodStatus,
@@ -98,12 +99,16 @@ const container = message<Container>({
   volumeMounts: dropped,
 });
 
-interface Binding {
+interface Binding extends MigratedSource {
   name: string;
   persistentVolumeClaim?: { claimName?: string; readOnly?: boolean };
   ephemeral?: object;
   csi?: { driver?: string; readOnly?: boolean };
 }
+
+/** Storage that was built into Kubernetes once: which volume it is. */
+const stored = <K extends string>(id: K, place: number) =>
+  message<{ [key in K]?: string }>({ [id]: at(place, text) } as never);
 
 /** Volumes that bind a Pod to a place; what is made for it where it is, such as its token, says nothing about that. */
 const volume = message<Binding>(
@@ -123,10 +128,24 @@ const volume = message<Binding>(
       28,
       message<NonNullable<Binding['csi']>>({ driver: at(1, word), readOnly: at(2, flag) }),
     ),
+    awsElasticBlockStore: within(2, 4, stored('volumeID', 1)),
+    gcePersistentDisk: within(2, 3, stored('pdName', 1)),
+    azureDisk: within(2, 22, stored('diskURI', 2)),
+    azureFile: within(2, 18, stored('shareName', 2)),
+    cinder: within(2, 13, stored('volumeID', 1)),
+    vsphereVolume: within(2, 20, stored('volumePath', 1)),
+    portworxVolume: within(2, 24, stored('volumeID', 1)),
   },
   'persistentVolumeClaim',
   'ephemeral',
   'csi',
+  'awsElasticBlockStore',
+  'gcePersistentDisk',
+  'azureDisk',
+  'azureFile',
+  'cinder',
+  'vsphereVolume',
+  'portworxVolume',
 );
 
 const toleration = message<Toleration>({

@@ -7,6 +7,7 @@ import type { Size } from './machines/size.ts';
 import { misfit } from './machines/suiting.ts';
 import type { Template } from './machines/template.ts';
 import { MinValues } from './places/min-values.ts';
+import { driverMiss } from './pods/drivers.ts';
 import { takenPort } from './pods/host-ports.ts';
 import { unbearable, type Variant } from './pods/variant.ts';
 import { refusalText } from './refusing.ts';
@@ -59,7 +60,10 @@ interface Want {
 function missOf(template: Template, want: Want): Miss {
   const { variant } = want;
   const { asked } = variant;
-  const impossible = contradiction(template) ?? taintMiss(template, variant);
+  const impossible =
+    contradiction(template) ??
+    taintMiss(template, variant) ??
+    driverMiss(variant.drivers, template.inSight);
   if (impossible) return impossible;
   if (asked.restricted !== undefined)
     return {

@@ -31,11 +31,9 @@ describe('volumes', () => {
   });
 
   test('K18: that nothing can be said about keep the Pod from every node', () => {
-    const plan = planned({
-      ...facts({ trouble: 'its volume claim "data" is lost' }),
-      nodes: [nodeIn('1a')],
-    });
-    expect(refusalsOf(plan, 'p')).toMatchObject([{ message: 'its volume claim "data" is lost' }]);
+    const trouble = { message: 'its volume claim "data" is lost', code: 'KPU353' } as const;
+    const plan = planned({ ...facts({ trouble }), nodes: [nodeIn('1a')] });
+    expect(refusalsOf(plan, 'p')).toMatchObject([trouble]);
   });
 
   test('K19: bring the machine into their zone', () => {
@@ -60,6 +58,41 @@ describe('volumes', () => {
     expect(goesTo({ ebs: ['v3'] })).toEqual({});
     expect(goesTo({ ebs: ['v2'] })).toEqual({ p: 'node-1a' });
     expect(goesTo({ efs: ['v3'] })).toEqual({ p: 'node-1a' });
+  });
+
+  describe('of a driver', () => {
+    const ofDriver = (driver: string) => facts({ drivers: [driver] });
+    const other = (parts: object) => ({ ...nodeIn('1a'), ...parts });
+
+    test('go to nodes that say nothing of drivers, and to those that have it', () => {
+      expect(nominated(planned({ ...ofDriver('ebs'), nodes: [other({})] }))).toEqual({
+        p: 'node-1a',
+      });
+      const nodes = [other({ drivers: ['ebs'] })];
+      expect(nominated(planned({ ...ofDriver('ebs'), nodes }))).toEqual({ p: 'node-1a' });
+    });
+
+    test('pass over nodes and pools that have others', () => {
+      const pools = [
+        { ...pool('plain', { weight: 2 }), drivers: [] },
+        { ...pool('disks'), drivers: ['ebs', 'efs'] },
+      ];
+      const plan = planned({ ...ofDriver('ebs'), nodes: [other({ drivers: ['efs'] })], pools });
+      expect(plan.claims.map(({ nodePool }) => nodePool)).toEqual(['disks']);
+    });
+
+    test.each([
+      ['ebs.csi.aws.com', 'spec.kraftlet.values.csi.plugins["ebs.csi.aws.com"]'],
+      ['kubernetes.io/nfs', 'is no CSI driver'],
+      ['ukc-volume', 'live and die with its machine'],
+    ])('that no pool has are told with what to do: %s', (driver, told) => {
+      const plan = planned({ ...ofDriver(driver), pools: [{ ...pool('web'), drivers: [] }] });
+      const message = expect.stringContaining(told) as string;
+      expect(refusalsOf(plan, 'p')).toEqual([
+        { pool: 'web', reason: 'Unsupported', code: 'KPU354', message },
+      ]);
+      expect(refusalsOf(plan, 'p')[0]?.message).toContain('UnikraftNodeClass default');
+    });
   });
 });
 

@@ -26,6 +26,8 @@ export interface NodeInSight {
   readonly attached?: Attachments;
   /** The most volumes of each driver that it can attach; absent drivers are unlimited. */
   readonly attachLimits?: Readonly<Record<string, number>>;
+  /** Drivers whose volumes it mounts; absent: those of any. */
+  readonly drivers?: readonly string[];
 }
 
 /** A node that takes no new Pods, yet whose own Pods count where rules look at domains. */
@@ -46,8 +48,10 @@ export interface PodVolumes {
   /** Where they can be attached: any of these will do; none: anywhere. */
   readonly nodes: readonly (readonly NodeSelectorRequirement[])[];
   readonly attached: Attachments;
+  /** Every driver, CSI or not, that mounts one of them; absent: any node does. */
+  readonly drivers?: readonly string[];
   /** Why no node will do, as a claim that is lost or has no class. */
-  readonly trouble?: string;
+  readonly trouble?: { readonly message: string; readonly code: Code };
 }
 
 /** Spread that Pods without any of their own are given, as kube-scheduler is configured. */
@@ -67,6 +71,8 @@ export interface PoolInSight {
   readonly limits?: readonly Limit[];
   /** What every Node of it is labelled with beside its template and its size: node class, region, Kraftlet's own. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Drivers whose volumes its machines mount; absent: those of any. */
+  readonly drivers?: readonly string[];
 }
 
 export interface Problem {

@@ -39,7 +39,7 @@ test.each([
   [
     'a volume with a claim',
     { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'x' } }] },
-    'live and die with the machine',
+    'a claim of which nothing is known',
   ],
   [
     'a device',

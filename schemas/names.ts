@@ -55,6 +55,9 @@ export const annotations = {
   intent: `${group}/launch-intent`,
 } as const;
 
+/** The class whose claims a Kraftlet with its PVC watcher turns into volumes of its own platform. */
+export const ukcVolume = 'ukc-volume';
+
 export const finalizers = {
   /** On NodeClaims from birth and on Nodes from registration. */
   termination: 'karpenter.sh/termination',

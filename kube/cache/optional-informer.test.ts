@@ -4,18 +4,19 @@ import { pods } from '#schemas/kubernetes/resource.ts';
 import { seconds } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 
+import { ApiError } from '../client/errors.ts';
 import { silentLogger } from '../log.ts';
 import { OptionalInformer } from './optional-informer.ts';
 
 /** An API server that serves what it is told to, and a copy that is in sync a second after its start. */
-function world() {
+function world(options: { mayBeForbidden?: boolean } = {}) {
   const clock = new FakeClock();
-  const server = { answer: (): unknown => undefined, asked: [] as string[] };
+  const server = { answer: (_path: string): unknown => undefined, asked: [] as string[] };
   const client = {
     raw: async (path: string): Promise<unknown> => {
       await Promise.resolve();
       server.asked.push(path);
-      return server.answer();
+      return server.answer(path);
     },
   };
   const first = Promise.withResolvers<void>();
@@ -35,7 +36,7 @@ function world() {
       first.resolve();
     },
   };
-  const informer = new OptionalInformer(inner, { client, clock, log: silentLogger });
+  const informer = new OptionalInformer(inner, { client, clock, log: silentLogger, ...options });
   const life = new AbortController();
   const inSync = { told: false };
   void informer.run(life.signal);
@@ -82,4 +83,33 @@ test('a server that cannot say is asked again, and nobody takes that for none', 
   await clock.forward(seconds(20));
 
   expect([informer.synced, inSync.told]).toEqual([true, true]);
+});
+
+const refused = new ApiError({ verb: 'GET', path: '/api/v1/pods' }, { code: 403 }, {});
+
+test('a kind that may not be read is waited for', async () => {
+  const { clock, server, inSync } = world();
+  server.answer = () => {
+    throw refused;
+  };
+  await clock.forward(seconds(20));
+  expect(inSync.told).toBe(false);
+});
+
+test('where the right may be missing whoever waits goes on, can tell why, and sees it fill once the right is there', async () => {
+  const { clock, server, informer, inSync } = world({ mayBeForbidden: true });
+  server.answer = (path) => {
+    if (path.includes('?')) throw refused;
+    return served;
+  };
+  await clock.forward(0);
+  expect([informer.synced, inSync.told, informer.isForbidden]).toEqual([true, true, true]);
+
+  server.answer = () => served;
+  await clock.forward(seconds(15));
+  expect(informer.isForbidden).toBe(true); // allowed, and not read yet
+  await clock.forward(seconds(5));
+
+  expect(informer.isForbidden).toBe(false);
+  expect(server.asked.at(-1)).toBe('/api/v1/pods?limit=1');
 });

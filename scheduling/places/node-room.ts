@@ -1,4 +1,6 @@
+import { unmounted } from '../pods/drivers.ts';
 import type { HostPort } from '../pods/host-ports.ts';
+import type { Variant } from '../pods/variant.ts';
 import type { Amounts } from '../slots.ts';
 import type { Attachments, NodeInSight } from '../solver.ts';
 import type { NodeKind } from './node-kind.ts';
@@ -29,7 +31,7 @@ export class NodeRoom extends Place {
   protected checkOwn(probe: Probe): Verdict {
     const { variant } = probe;
     if (probe.keepsToEmpty && !this.node.empty) return 'never';
-    if (!probe.suits(this.where) || !this.#canAttach(variant.attached)) return 'never';
+    if (!probe.suits(this.where) || !this.#takesVolumes(variant)) return 'never';
     const isRefused = variant.choices.some((choice) => !choice.admits(this.where));
     return isRefused ? probe.refusal : 'fits';
   }
@@ -38,6 +40,10 @@ export class NodeRoom extends Place {
     this.pods.push(pod);
     for (let slot = 0; slot < needs.length; slot++) this.free[slot]! -= needs[slot]!;
     if (variant.attached) this.#attach(variant.attached);
+  }
+
+  #takesVolumes({ drivers, attached }: Variant): boolean {
+    return unmounted(drivers, this.node.drivers) === undefined && this.#canAttach(attached);
   }
 
   /** A volume that is attached already costs nothing more. */

@@ -1,4 +1,5 @@
 import type { Template } from '../machines/template.ts';
+import { unmounted } from '../pods/drivers.ts';
 import { unbearable, type Variant } from '../pods/variant.ts';
 import type { Amounts } from '../slots.ts';
 import type { NodeKind } from './node-kind.ts';
@@ -41,7 +42,10 @@ export class Probe {
       const isOpen = template.contradiction === undefined;
       const { asked } = this.variant;
       bears =
-        isOpen && asked.restricted === undefined && !unbearable(this.variant, template.taints);
+        isOpen &&
+        asked.restricted === undefined &&
+        !unbearable(this.variant, template.taints) &&
+        unmounted(this.variant.drivers, template.inSight.drivers) === undefined;
       borne.set(template, bears);
     }
     return bears;

@@ -43,12 +43,10 @@ function ruleTrouble(
 }
 
 function volumeTrouble({ form, volumes }: PodKind): Miss | undefined {
-  if (volumes?.trouble !== undefined) return { reason: 'Unsupported', message: volumes.trouble };
+  if (volumes?.trouble) return { reason: 'Unsupported', ...volumes.trouble };
   const isBound = form.spec.volumes?.some(
     (volume) => 'persistentVolumeClaim' in volume || 'ephemeral' in volume,
   );
   if (!isBound || volumes) return undefined;
-  const message =
-    'has a volume with a claim, which would live and die with the machine, which is not supported';
-  return { reason: 'Unsupported', message };
+  return { reason: 'Unsupported', message: 'has a volume with a claim of which nothing is known' };
 }

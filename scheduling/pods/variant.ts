@@ -21,6 +21,8 @@ export interface Variant {
   readonly ports: readonly HostPort[];
   /** By CSI driver; undefined for Pods without such volumes. */
   readonly attached: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Of its volumes; none for Pods without. */
+  readonly drivers: readonly string[];
   /** Whether it has rules about other Pods itself. */
   readonly isRuled: boolean;
   /** Whether no other of its kind can be on its host. */
@@ -82,6 +84,7 @@ export function variantsOf(kind: PodKind, source: VariantSource): Draft[] {
         : (form.spec.tolerations ?? []),
       ports: form.ports,
       attached: kind.volumes?.attached,
+      drivers: kind.volumes?.drivers ?? noDrivers,
     }));
   });
 }
@@ -95,13 +98,14 @@ function few(levels: readonly Level[], places: number): readonly Level[] {
   return levels.length > most ? [...levels.slice(0, most - 1), ...levels.slice(-1)] : levels;
 }
 
+const noDrivers: readonly string[] = [];
 const noWishes = { preferredAffinity: [], preferredAntiAffinity: [], preferredSpread: [] };
 const anyUnwanted: Toleration = { operator: 'Exists', effect: 'PreferNoSchedule' };
 
 /** A variant whose place among the rules of others is not known yet. */
 export interface Draft extends Pick<
   Variant,
-  'asked' | 'tolerations' | 'ports' | 'attached' | 'keeps'
+  'asked' | 'tolerations' | 'ports' | 'attached' | 'drivers' | 'keeps'
 > {
   readonly rules: readonly Rule[];
 }

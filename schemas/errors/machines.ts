@@ -142,6 +142,18 @@ export const machines = {
       'The claim keeps its finalizer: without the revision nobody knows where the machine is, and letting it go would leave it running.',
     fix: 'Restore the ControllerRevision, or end the instance by hand and remove the finalizer from the claim.',
   },
+  KPU335: {
+    title: 'The cloud is still making the machine',
+    happens:
+      'Condition Launched says so, and it is looked at again every few seconds. Google Cloud tells only at the end whether there was room.',
+    fix: 'Nothing, unless it lasts: then look at the operations of the project.',
+  },
+  KPU336: {
+    title: 'The cloud lists only part of its machines',
+    happens:
+      'A zone cannot be reached. What is absent from the list counts neither as gone nor as never made; it is asked for again with growing pauses.',
+    fix: 'Nothing, unless it lasts: then look at how the cloud says its zones are.',
+  },
   KPU340: {
     title: 'The NodePool is at its limit',
     happens:
@@ -206,5 +218,23 @@ export const machines = {
     happens:
       'Pods were set aside one after the other, and no pass succeeded between: it is not the Pods. They are released, and passes are tried again after pauses that grow to a minute. No machine is launched meanwhile; those that are there are kept.',
     fix: 'Read the error in the line of the log. Where the thread ran out of memory or of time give the controller more memory and CPU; look at what NodePools and node classes said last. Anything else belongs in a bug report.',
+  },
+  KPU353: {
+    title: 'A volume of a Pod cannot be had yet',
+    happens:
+      'No machine is launched for the Pod, since kube-scheduler would bind it nowhere. FailedScheduling on the Pod names the claim and what is wrong with it: missing, lost, being deleted, without a class, or unbound with a class that binds at once. All other Pods are served, and this one is looked at again when the claim, its volume or its class changes.',
+    fix: 'Do what the message says: make the claim or its class, or look at why its driver makes no volume (kubectl describe pvc).',
+  },
+  KPU354: {
+    title: 'Machines of a node class do not mount a volume of the Pod',
+    happens:
+      'No machine of the NodePools that use the node class is launched for the Pod; Nodes of others are still looked at. Kraftlet mounts claims through CSI drivers that its chart is told of, and this one is not among them.',
+    fix: 'Register the driver in spec.kraftlet.values of the UnikraftNodeClass, csi.plugins, if it works on such machines (docs/adr/0020-which-volumes-machines-carry.md); or let the Pod use a class of storage with a driver that is there, or other Nodes.',
+  },
+  KPU355: {
+    title: 'The controller may not read volumes',
+    happens:
+      'Pods with volume claims get no machine, since nobody can tell where their volumes are. All other Pods are served. It is tried again every 15 seconds.',
+    fix: 'Apply kustomize/rbac of this release: the controller gets, lists and watches persistentvolumeclaims, persistentvolumes and storageclasses.',
   },
 } as const satisfies Record<string, Explanation>;

@@ -220,3 +220,46 @@ export interface PodDisruptionBudget extends KubeObject {
   };
   status?: { disruptionsAllowed?: number; currentHealthy?: number; desiredHealthy?: number };
 }
+
+export interface PersistentVolumeClaim extends KubeObject {
+  spec?: { volumeName?: string; storageClassName?: string };
+  status?: { phase?: string };
+}
+
+export interface PersistentVolume extends KubeObject {
+  spec?: PersistentVolumeSource & {
+    nodeAffinity?: { required?: { nodeSelectorTerms: NodeSelectorTerm[] } };
+  };
+  status?: { phase?: string };
+}
+
+/** Which storage a volume is of: one of these. */
+export interface PersistentVolumeSource extends MigratedSource {
+  csi?: { driver: string; volumeHandle?: string };
+  hostPath?: object;
+  local?: object;
+  nfs?: object;
+  iscsi?: object;
+  fc?: object;
+}
+
+/** Storage that was built into Kubernetes once, and that a CSI driver serves now. */
+export interface MigratedSource {
+  awsElasticBlockStore?: { volumeID?: string };
+  gcePersistentDisk?: { pdName?: string };
+  azureDisk?: { diskURI?: string };
+  azureFile?: { shareName?: string };
+  cinder?: { volumeID?: string };
+  vsphereVolume?: { volumePath?: string };
+  portworxVolume?: { volumeID?: string };
+}
+
+export interface StorageClass extends KubeObject {
+  provisioner: string;
+  volumeBindingMode?: string;
+  allowedTopologies?: { matchLabelExpressions?: { key: string; values: string[] }[] }[];
+}
+
+export interface CSINode extends KubeObject {
+  spec?: { drivers: { name: string; allocatable?: { count?: number } }[] };
+}

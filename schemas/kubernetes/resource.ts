@@ -1,11 +1,14 @@
 import type {
   ControllerRevision,
   ConfigMap,
+  CSINode,
   DaemonSet,
   Event,
   Lease,
   Namespace,
   Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
   Pod,
   PodDisruptionBudget,
   ReplicaSet,
@@ -13,6 +16,7 @@ import type {
   Secret,
   Service,
   StatefulSet,
+  StorageClass,
 } from './core.ts';
 import type { KubeObject } from './meta.ts';
 
@@ -97,6 +101,25 @@ export const controllerRevisions = resource<ControllerRevision>(
   'controllerrevisions',
   'Namespaced',
 );
+export const persistentVolumeClaims = resource<PersistentVolumeClaim>(
+  'v1',
+  'PersistentVolumeClaim',
+  'persistentvolumeclaims',
+  'Namespaced',
+);
+export const persistentVolumes = resource<PersistentVolume>(
+  'v1',
+  'PersistentVolume',
+  'persistentvolumes',
+  'Cluster',
+);
+export const storageClasses = resource<StorageClass>(
+  'storage.k8s.io/v1',
+  'StorageClass',
+  'storageclasses',
+  'Cluster',
+);
+export const csiNodes = resource<CSINode>('storage.k8s.io/v1', 'CSINode', 'csinodes', 'Cluster');
 export const leases = resource<Lease>('coordination.k8s.io/v1', 'Lease', 'leases', 'Namespaced');
 export const podDisruptionBudgets = resource<PodDisruptionBudget>(
   'policy/v1',
