@@ -5,6 +5,7 @@ import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 export interface Offer {
   /** Name of the ControllerRevision. */
   readonly revision: string;
+  /** Its subnets are those that a launch may go to now, the best of each zone first. */
   readonly nodeClass: ResolvedNodeClass;
   /** Every size that the cloud sells there, as this class makes it, cheapest available first; unavailable ones are kept. */
   readonly instanceTypes: readonly InstanceType[];

@@ -6,6 +6,7 @@ import {
   scopeOf,
   type ConditionChange,
 } from '#kube/conditions.ts';
+import type { MachineError } from '#machine/errors.ts';
 import type { Instance, MachineIdentity } from '#machine/machine.ts';
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Condition, Live } from '#schemas/kubernetes/meta.ts';
@@ -50,6 +51,8 @@ export class ClaimInHand {
   instance: Instance | undefined;
   /** The intent was written in this very pass, so no earlier call can have acted on it. */
   intentIsNew = false;
+  /** What the cloud said to the last candidate that it had no room for in this pass. */
+  refusal: MachineError | undefined;
   readonly #clock: Clock;
 
   constructor(

@@ -20,10 +20,14 @@ import { runChain } from './run-chain.ts';
 import { end, wait, type End, type Outcome, type Step } from './step.ts';
 import { terminationTimestamp } from './termination-deadline.ts';
 
-/** A chain that starts again reads what the pass before wrote; this bounds how fast it can turn. */
+/** Who wrote last is read again; this bounds how fast that can turn. */
 const soon = milliseconds(100);
+/** Between passes that each tried all the candidates they may. */
+const breath = seconds(1);
 const longest = seconds(5);
 const missing = seconds(30);
+/** Candidates that one pass may try, so that a claim without luck leaves calls for the others: EC2 refills two a second. */
+const triesInAPass = 8;
 
 export interface Chains {
   readonly launch: readonly Step[];
@@ -107,8 +111,15 @@ export class NodeClaimController implements Reconciler {
   }
 
   async #goOn(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
-    if (!isRevisionLost(hand)) return runChain(this.#chains.launch, hand, signal);
-    return wait({ after: missing, ...lostRevision(hand), failed: true });
+    if (isRevisionLost(hand)) {
+      return wait({ after: missing, ...lostRevision(hand), failed: true });
+    }
+    let outcome = await runChain(this.#chains.launch, hand, signal);
+    for (let tries = 1; outcome.kind === 'again' && tries < triesInAPass; tries += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one candidate after the other
+      outcome = await runChain(this.#chains.launch, hand, signal);
+    }
+    return outcome;
   }
 
   /** Deadlines are behaviour, no part of a revision: the class as it reads today sets them. */
@@ -145,7 +156,7 @@ export class NodeClaimController implements Reconciler {
   }
 
   #next(hand: ClaimInHand, outcome: Outcome): Result {
-    if (outcome.kind === 'again') return { requeueAfter: soon };
+    if (outcome.kind === 'again') return { requeueAfter: breath };
     if (outcome.kind !== 'wait') return {};
     const deadline = this.#deadline(hand);
     const left = deadline ? leftOf(deadline, this.#context.clock) : Number.POSITIVE_INFINITY;

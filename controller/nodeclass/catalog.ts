@@ -44,7 +44,12 @@ export class CloudCatalog implements Catalog {
     const sizes = await cloud.sizes(revision.nodeClass, signal);
     const corrections = correctionsOf(object.status, revision.name);
     const instanceTypes = this.#instanceTypes(revision, sizes, corrections);
-    return { revision: revision.name, nodeClass: revision.nodeClass, instanceTypes };
+    const subnets = await cloud.subnets(revision.nodeClass);
+    return {
+      revision: revision.name,
+      nodeClass: { ...revision.nodeClass, subnets },
+      instanceTypes,
+    };
   }
 
   #instanceTypes(

@@ -1,5 +1,6 @@
 import { Metrics } from '#kube/metrics.ts';
 import type { EventNote } from '#kube/runtime/events.ts';
+import type { CloudProvider } from '#machine/cloud/provider.ts';
 import { Authority } from '#pki/authority.ts';
 import { nodeClaims, nodePools, type NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Node } from '#schemas/kubernetes/core.ts';
@@ -73,6 +74,7 @@ export class ClaimWorld {
   readonly kraftlets = new FakeKraftlets(this.client, this.cloud, this.platform);
   readonly wire = new Tripwire();
   nominations!: Nominations;
+  #provider: CloudProvider = this.cloud;
   #controller!: NodeClaimController;
   readonly authority: Authority;
 
@@ -90,13 +92,19 @@ export class ClaimWorld {
     return world;
   }
 
+  /** Machines come from there from now on, in place of the fake. */
+  useCloud(provider: CloudProvider): void {
+    this.#provider = provider;
+    this.restart();
+  }
+
   /** A new process over the same world; its caches begin with what there is. */
   restart(): void {
     this.wire.mend();
     Object.values(this.caches).forEach((cache) => cache.catchUp());
     const client = this.wire.on('api', this.client);
     const context: Context = { ...this.#memory.context, client };
-    const cloud = this.wire.on('cloud', this.cloud);
+    const cloud = this.wire.on('cloud', this.#provider);
     const dns = this.wire.on('dns', this.dns);
     const clouds: Clouds = { for: async () => cloud, dns: async () => dns };
     const revisions = new Revisions(context);

@@ -80,6 +80,10 @@ export class FakeCloud implements CloudProvider {
     }));
   }
 
+  async subnets({ subnets }: ResolvedNodeClass): Promise<ResolvedNodeClass['subnets']> {
+    return subnets;
+  }
+
   async launch(request: LaunchRequest): Promise<Instance> {
     this.launches.push(request);
     const fault = this.launchFaults.shift();

@@ -29,6 +29,7 @@ export class FakeClouds implements Clouds {
       name: 'aws',
       resolve: async (spec) => this.#resolve(spec),
       sizes: async () => this.sizes,
+      subnets: async ({ subnets }) => subnets,
       launch: beyond,
       find: beyond,
       snapshot: beyond,

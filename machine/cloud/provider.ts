@@ -1,3 +1,4 @@
+import type { CloudName } from '#schemas/instances/cloud.ts';
 import type { MachineType, Offering } from '#schemas/instances/instance-type.ts';
 import type { ResolvedNodeClass, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
 
@@ -25,14 +26,19 @@ export interface SizeOnSale {
  * save caches. All failures are {@link MachineError}s, whose `next` says what the caller does.
  */
 export interface CloudProvider {
-  readonly name: 'aws';
+  readonly name: CloudName;
   /** Images, subnets and security groups that the spec selects. Throws NodeClassError with the failing part. */
   resolve(spec: UnikraftNodeClassSpec, signal: AbortSignal): Promise<ResolvedPlacement>;
   /** Sizes that can run guests, with what is known of price and capacity now. Offerings without capacity are kept, unavailable. */
   sizes(nodeClass: ResolvedNodeClass, signal: AbortSignal): Promise<readonly SizeOnSale[]>;
   /**
+   * Of the class's subnets those that a launch may go to now, the best of each zone first. Answered from what is known:
+   * no cloud is called.
+   */
+  subnets(nodeClass: ResolvedNodeClass): Promise<ResolvedNodeClass['subnets']>;
+  /**
    * Starts one instance, or returns the one that an earlier call with the same identity and candidate started.
-   * On a lack of capacity it marks the offering and throws InsufficientCapacity.
+   * On a lack of capacity it marks what ran out (size and zone, subnet or quota) and throws InsufficientCapacity.
    */
   launch(request: LaunchRequest, signal: AbortSignal): Promise<Instance>;
   /** Every instance tagged for this claim, whatever its state, terminated ones as long as the cloud lists them. */

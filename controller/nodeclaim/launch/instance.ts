@@ -150,6 +150,7 @@ export class Instance implements Step {
     const { writer, clock } = this.#parts;
     const { next } = error;
     if (next === 'try-another') {
+      hand.refusal = error;
       await writer.stamp(hand, { annotations: { [annotations.intent]: null } });
       return again();
     }

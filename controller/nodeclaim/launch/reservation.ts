@@ -141,11 +141,13 @@ function notReady({ identity }: ClaimInHand): End {
   return { metric: 'nodeclass_not_ready', reason: 'NodeClassNotReady', message };
 }
 
-function noCapacity({ claim }: ClaimInHand): End {
+/** The cloud's last words tell a stockout from a quota of the account, which only a person can raise. */
+function noCapacity({ claim, refusal }: ClaimInHand): End {
   const types =
     claim.spec.requirements.find(({ key }) => key === labels.instanceType)?.values ?? [];
   const message =
     `No capacity now for any size this claim may have (${types.slice(0, 5).join(', ')}${types.length > 5 ? ', …' : ''}); ` +
-    'the claim is deleted and the scheduler decides anew (KPU310)';
+    `${refusal === undefined ? '' : `the last answer was "${refusal.message}"; `}` +
+    `the claim is deleted and the scheduler decides anew (${refusal?.code ?? 'KPU310'})`;
   return { metric: 'insufficient_capacity', reason: 'InsufficientCapacityError', message };
 }

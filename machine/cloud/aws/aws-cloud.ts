@@ -1,7 +1,5 @@
 import { RunInstancesCommand, TerminateInstancesCommand } from '@aws-sdk/client-ec2';
 
-import type { Price, RegionPrices } from '#schemas/instances/data/region-prices.ts';
-import type { MachineType, Offering } from '#schemas/instances/instance-type.ts';
 import { tags } from '#schemas/names.ts';
 import type {
   AwsSpec,
@@ -14,15 +12,17 @@ import type { AwsConnection } from '../../aws/config.ts';
 import { AttemptSpent, type MachineError } from '../../errors.ts';
 import type { Instance, MachineIdentity } from '../../machine.ts';
 import { until } from '../../until.ts';
-import { CloudFacts, type RegionSizes } from '../cloud-facts.ts';
+import { CloudFacts } from '../cloud-facts.ts';
 import type { CloudProvider, LaunchRequest, ResolvedPlacement, SizeOnSale } from '../provider.ts';
 import { connectionKey, type Ec2ClientPool, type Ec2Clients } from './clients.ts';
 import { codeOf, shortageOf, toMachineError } from './errors.ts';
 import { InstanceTypes, type OnStandIn } from './instance-types.ts';
 import { instanceOf, instancesTagged } from './instances.ts';
 import { runInstancesInput } from './launch.ts';
+import { offeringsOf } from './offerings.ts';
 import { resolvePlacement } from './resolve.ts';
 import { Shared } from './shared.ts';
+import { Subnets } from './subnets.ts';
 import { UnavailableOfferings } from './unavailable-offerings.ts';
 
 export interface AwsCloudParts {
@@ -41,6 +41,7 @@ export class AwsCloud implements CloudProvider {
   readonly #clients: Pick<Ec2ClientPool, 'for'>;
   readonly #facts: CloudFacts;
   readonly #types: InstanceTypes;
+  readonly #subnets: Subnets;
   readonly #snapshots: Shared<readonly Instance[]>;
 
   constructor(parts: AwsCloudParts) {
@@ -48,13 +49,19 @@ export class AwsCloud implements CloudProvider {
     this.#clients = clients;
     this.#facts = facts;
     this.unavailable = new UnavailableOfferings(clock);
+    this.#subnets = new Subnets(this.unavailable);
     this.#types = new InstanceTypes({ clock, facts, onStandIn });
     this.#snapshots = new Shared(clock, seconds(2));
   }
 
   async resolve(spec: UnikraftNodeClassSpec, signal: AbortSignal): Promise<ResolvedPlacement> {
     const aws = awsOf(spec);
-    return until(resolvePlacement(this.#ec2(aws).read, spec, aws), signal);
+    const { placement, free } = await until(
+      resolvePlacement(this.#ec2(aws).read, spec, aws),
+      signal,
+    );
+    this.#subnets.told(free);
+    return placement;
   }
 
   async sizes(nodeClass: ResolvedNodeClass, signal: AbortSignal): Promise<readonly SizeOnSale[]> {
@@ -66,8 +73,15 @@ export class AwsCloud implements CloudProvider {
     const known = { ...region, prices, name: aws.region };
     return region.types
       .filter(({ architecture }) => architecture === nodeClass.image.architecture)
-      .map((type) => ({ type, offerings: this.#offerings(type, known, nodeClass) }))
+      .map((type) => ({
+        type,
+        offerings: offeringsOf(type.name, known, nodeClass, this.unavailable),
+      }))
       .filter(({ offerings }) => offerings.length > 0);
+  }
+
+  async subnets({ subnets }: ResolvedNodeClass): Promise<ResolvedNodeClass['subnets']> {
+    return this.#subnets.usable(subnets);
   }
 
   async launch(request: LaunchRequest, signal: AbortSignal): Promise<Instance> {
@@ -80,6 +94,7 @@ export class AwsCloud implements CloudProvider {
       );
       const [instance] = answer.Instances ?? [];
       if (!instance) throw new Error('RunInstances answered without an instance');
+      this.#subnets.took(subnet);
       return instanceOf(instance, aws.region);
     } catch (error) {
       signal.throwIfAborted();
@@ -165,52 +180,9 @@ export class AwsCloud implements CloudProvider {
     }
   }
 
-  #offerings(
-    type: MachineType,
-    { name: region, soldIn, prices }: Region,
-    nodeClass: ResolvedNodeClass,
-  ): Offering[] {
-    const price = prices.of(type.name);
-    const zones = new Map(nodeClass.subnets.map(({ zone, zoneID }) => [zone, zoneID]));
-    return [...zones]
-      .filter(([zone, zoneID]) => (soldIn.get(zone) ?? soldIn.get(zoneID))?.has(type.name))
-      .map(([zone, zoneID]) => ({
-        zone,
-        zoneID,
-        price: price?.perHour,
-        priceDerived: price !== undefined && !isSaid(price),
-        available: this.#isAvailable(type.name, zone, nodeClass, region),
-      }));
-  }
-
-  /** A zone is as good as its first subnet, which is the one that launches there go to. */
-  #isAvailable(
-    instanceType: string,
-    zone: string,
-    nodeClass: ResolvedNodeClass,
-    region: string,
-  ): boolean {
-    const subnet = nodeClass.subnets.find((one) => one.zone === zone)?.id ?? '';
-    return (
-      this.unavailable.isAvailable({ region, instanceType, zone }) &&
-      this.unavailable.hasAddresses(subnet)
-    );
-  }
-
   #ec2(aws: AwsSpec): Ec2Clients {
     return this.#clients.for(connectionOf(aws));
   }
-}
-
-/** A region with all that is known of it. */
-interface Region extends RegionSizes {
-  readonly name: string;
-  readonly prices: RegionPrices;
-}
-
-/** By the cloud, or by whoever runs the cluster; all else follows from a rule. */
-function isSaid({ basis }: Price): boolean {
-  return basis === 'table' || basis === 'override';
 }
 
 function connectionOf({ region, assumeRoleARN }: AwsSpec): AwsConnection {

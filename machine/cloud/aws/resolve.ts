@@ -22,6 +22,13 @@ import type { ResolvedPlacement } from '../provider.ts';
 import { toMachineError } from './errors.ts';
 import { architectureOf } from './instance-types.ts';
 
+/** What a node class selects, and how many addresses each of its subnets has left. */
+interface Found {
+  readonly placement: ResolvedPlacement;
+  /** By subnet id. */
+  readonly free: ReadonlyMap<string, number>;
+}
+
 /**
  * What a node class selects in its account, as EC2 shows it now.
  *
@@ -32,7 +39,7 @@ export async function resolvePlacement(
   ec2: EC2Client,
   spec: UnikraftNodeClassSpec,
   aws: AwsSpec,
-): Promise<ResolvedPlacement> {
+): Promise<Found> {
   try {
     const [image, subnets, groups] = await Promise.all([
       resolveImage(ec2, spec.image),
@@ -47,19 +54,27 @@ export async function resolvePlacement(
       );
     }
     return {
-      image,
-      subnets: subnets.map(({ SubnetId = '', AvailabilityZone = '', AvailabilityZoneId = '' }) => ({
-        id: SubnetId,
-        zone: AvailabilityZone,
-        zoneID: AvailabilityZoneId,
-      })),
-      securityGroups: groups.map(({ GroupId = '' }) => GroupId),
+      placement: {
+        image,
+        subnets: subnets.map(placeOf),
+        securityGroups: groups.map(({ GroupId = '' }) => GroupId),
+      },
+      free: new Map(
+        subnets.map(({ SubnetId = '', AvailableIpAddressCount = 0 }) => [
+          SubnetId,
+          AvailableIpAddressCount,
+        ]),
+      ),
     };
   } catch (error) {
     const known = toMachineError(error, `Looking the node class up in ${aws.region}`);
     if (!(known instanceof Unauthorized)) throw known;
     throw new NodeClassError(faults.credentials, known.message, { cause: error });
   }
+}
+
+function placeOf({ SubnetId = '', AvailabilityZone = '', AvailabilityZoneId = '' }: Subnet) {
+  return { id: SubnetId, zone: AvailabilityZone, zoneID: AvailabilityZoneId };
 }
 
 async function resolveImage(
