@@ -1,14 +1,19 @@
 import type { Informer } from '#kube/cache/informer.ts';
+import type { MaybeForbidden } from '#kube/cache/optional-informer.ts';
 import type { NodeClaim, NodePool } from '#schemas/karpenter/types.ts';
 import type {
   ConfigMap,
   ControllerRevision,
+  CSINode,
   DaemonSet,
   Namespace,
   Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
   Pod,
   PodDisruptionBudget,
   StatefulSet,
+  StorageClass,
 } from '#schemas/kubernetes/core.ts';
 import { labels } from '#schemas/names.ts';
 import type { UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
@@ -26,6 +31,11 @@ export interface Caches {
   readonly quotaPolicies: Informer<UnikraftQuotaPolicy>;
   readonly daemonSets: Informer<DaemonSet>;
   readonly podDisruptionBudgets: Informer<PodDisruptionBudget>;
+  /** Empty where older roles do not let the controller read them, and so are the next three. */
+  readonly persistentVolumeClaims: Informer<PersistentVolumeClaim> & MaybeForbidden;
+  readonly persistentVolumes: Informer<PersistentVolume> & MaybeForbidden;
+  readonly storageClasses: Informer<StorageClass> & MaybeForbidden;
+  readonly csiNodes: Informer<CSINode>;
   /** Those of the operator's namespace. */
   readonly revisions: Informer<ControllerRevision>;
   /** Those labelled with a claim's UID: Kraftlet releases. */

@@ -9,12 +9,16 @@ import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import {
   configMaps,
   controllerRevisions,
+  csiNodes,
   daemonSets,
   namespaces,
   nodes,
+  persistentVolumeClaims,
+  persistentVolumes,
   podDisruptionBudgets,
   pods,
   statefulSets,
+  storageClasses,
   type Resource,
 } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
@@ -24,6 +28,7 @@ import type { Clock } from '#schemas/time/clock.ts';
 
 import { addIndexes, type Caches } from './caches.ts';
 import { keptPod } from './kept-pod.ts';
+import { keptClaim, keptClass, keptCsiNode, keptVolume } from './kept-volumes.ts';
 import { reservationsLabel } from './reservations/names.ts';
 
 export interface InformerParts {
@@ -50,6 +55,8 @@ export function informers(parts: InformerParts): Caches {
   const { client, clock, log, metrics, namespace, pricesConfigMap } = parts;
   const informer = <T extends KubeObject>(resource: Resource<T>, scope: Scope<T> = {}) =>
     new SharedInformer(client, resource, { clock, log, metrics, ...scope });
+  const readable = <T extends KubeObject>(resource: Resource<T>, kept: ObjectShape<T>) =>
+    new OptionalInformer(informer(resource, { kept }), { ...parts, mayBeForbidden: true });
   const caches = {
     pods: informer(pods, { kept: keptPod }),
     nodes: informer(nodes),
@@ -60,6 +67,10 @@ export function informers(parts: InformerParts): Caches {
     quotaPolicies: new OptionalInformer(informer(unikraftQuotaPolicies), parts),
     daemonSets: informer(daemonSets),
     podDisruptionBudgets: informer(podDisruptionBudgets),
+    persistentVolumeClaims: readable(persistentVolumeClaims, keptClaim),
+    persistentVolumes: readable(persistentVolumes, keptVolume),
+    storageClasses: readable(storageClasses, keptClass),
+    csiNodes: readable(csiNodes, keptCsiNode),
     revisions: informer(controllerRevisions, { namespace }),
     statefulSets: informer(statefulSets, { labelSelector: labels.claimUid }),
     reservations: informer(configMaps, { namespace, labelSelector: reservationsLabel }),

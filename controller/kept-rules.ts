@@ -26,7 +26,7 @@ const nodeRequirement = message<NodeSelectorRequirement>({
   values: at(3, list(text)),
 });
 
-const nodeTerm = message<NodeSelectorTerm>({
+export const nodeTerm = message<NodeSelectorTerm>({
   matchExpressions: at(1, list(nodeRequirement)),
   matchFields: at(2, list(nodeRequirement)),
 });

@@ -41,6 +41,8 @@ export const labels = {
 } as const;
 
 export const annotations = {
+  /** Set by kube-controller-manager on a claim whose volume is its own. */
+  bindCompleted: 'pv.kubernetes.io/bind-completed',
   doNotDisrupt: 'karpenter.sh/do-not-disrupt',
   nodePoolHash: 'karpenter.sh/nodepool-hash',
   nodePoolHashVersion: 'karpenter.sh/nodepool-hash-version',

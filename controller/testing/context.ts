@@ -4,12 +4,16 @@ import { nodeClaims, nodePools } from '#schemas/karpenter/types.ts';
 import {
   configMaps,
   controllerRevisions,
+  csiNodes,
   daemonSets,
   namespaces,
   nodes,
+  persistentVolumeClaims,
+  persistentVolumes,
   podDisruptionBudgets,
   pods,
   statefulSets,
+  storageClasses,
 } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
 import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
@@ -19,6 +23,7 @@ import { FakeClock } from '#schemas/time/fake-clock.ts';
 import { addIndexes } from '../caches.ts';
 import type { Context } from '../context.ts';
 import { keptPod } from '../kept-pod.ts';
+import { keptClaim, keptClass, keptCsiNode, keptVolume } from '../kept-volumes.ts';
 import { reservationsLabel } from '../reservations/names.ts';
 import { pricesConfigMap } from '../settings.ts';
 import { MemoryClient } from './memory-client.ts';
@@ -44,6 +49,12 @@ export function memoryCaches(client: MemoryClient, clock: FakeClock, namespace: 
     quotaPolicies: new MemoryInformer(client, unikraftQuotaPolicies, clock),
     daemonSets: new MemoryInformer(client, daemonSets, clock),
     podDisruptionBudgets: new MemoryInformer(client, podDisruptionBudgets, clock),
+    persistentVolumeClaims: new MemoryInformer(client, persistentVolumeClaims, clock, {
+      kept: keptClaim,
+    }),
+    persistentVolumes: new MemoryInformer(client, persistentVolumes, clock, { kept: keptVolume }),
+    storageClasses: new MemoryInformer(client, storageClasses, clock, { kept: keptClass }),
+    csiNodes: new MemoryInformer(client, csiNodes, clock, { kept: keptCsiNode }),
     revisions: new MemoryInformer(client, controllerRevisions, clock, { namespace }),
     statefulSets: new MemoryInformer(client, statefulSets, clock, {
       labelSelector: labels.claimUid,

@@ -21,6 +21,8 @@ interface Scope<T> {
 export class MemoryInformer<T extends KubeObject> implements Informer<T> {
   readonly resource: Resource<T>;
   readonly synced = true;
+  /** To be set by tests of what is not known. */
+  isForbidden = false;
   lastEventAt: number;
   readonly #clock: Clock;
   readonly #scope: Scope<T>;
