@@ -178,12 +178,16 @@ describe('F2 F3: a Pod whose machines all get a taint', () => {
     expect([before, made.size]).toEqual([expect.toSatisfy((size) => size >= 1 && size < 3), 3]);
   });
 
-  test('is not in the way of others', async () => {
+  test('is not in the way of others that tolerate it', async () => {
     world.start();
     world.seedPod('a');
     await forward(minutes(8), tainted);
-    world.seedPod('b', { cpu: '2' });
-    await forward(minutes(2), tolerant);
+    const tolerations = [taints.kraftlet, chaos].map(({ key }) => ({
+      key,
+      operator: 'Exists' as const,
+    }));
+    world.seedPod('b', { cpu: '7' }, { spec: { tolerations } });
+    await forward(minutes(2), tainted);
     expect(made.size).toBe(4);
   });
 });

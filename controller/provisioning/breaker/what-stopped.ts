@@ -12,19 +12,11 @@ import { podRequests, boundPodRequests } from '#scheduling/pod-requests.ts';
 import { matchesLabels } from '#scheduling/requirements.ts';
 import { isBinary } from '#scheduling/slots.ts';
 import { taintText, untolerated } from '#scheduling/taints.ts';
-import type { Node, Pod } from '#schemas/kubernetes/core.ts';
+import type { Node, Pod, Taint } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
-import { taints } from '#schemas/names.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 
-/**
- * Taints that follow from something else: a Node that is on its way out, as nobody came; memory that is short, as
- * Kraftlet has refused a Pod.
- */
-const following: ReadonlySet<string> = new Set([
-  taints.disrupted.key,
-  'node.kubernetes.io/memory-pressure',
-]);
+import { keepingOff } from './cause.ts';
 
 /**
  * @param others  Pods that are on the Node
@@ -36,20 +28,21 @@ export function whatStopped(
   node: Live<Node>,
   others: readonly Pod[],
 ): string | undefined {
-  const why = taint(pod, node) ?? state(node) ?? selection(pod, node) ?? lack(pod, node, others);
+  const found = untolerated(keepingOff(node), pod.spec?.tolerations);
+  if (found) return tainted(node, found);
+  const why = state(node) ?? selection(pod, node) ?? lack(pod, node, others);
   return why && `Node ${node.metadata.name} ${why}`;
+}
+
+/** As {@link whatStopped} says it of a taint. */
+export function tainted({ metadata }: Live<Node>, taint: Taint): string {
+  return `Node ${metadata.name} has taint ${taintText(taint)}, which they do not tolerate`;
 }
 
 /** What kube-scheduler itself says of the Pod: the next best where the Node shows nothing. */
 export function schedulersWords({ status }: Pod): string | undefined {
   const verdict = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   return verdict?.message ? `kube-scheduler says: ${verdict.message.slice(0, 300)}` : undefined;
-}
-
-function taint({ spec }: Pod, node: Node): string | undefined {
-  const lasting = (node.spec?.taints ?? []).filter(({ key }) => !following.has(key));
-  const found = untolerated(lasting, spec?.tolerations);
-  return found && `has taint ${taintText(found)}, which they do not tolerate`;
 }
 
 function state({ spec, status }: Node): string | undefined {
