@@ -54,7 +54,7 @@ export class LazyClouds implements Clouds {
     const { clock, facts, log } = this.#parts;
     const onStandIn = (why: Error): void =>
       log.warn({ err: why }, 'the cloud does not say what it sells; recorded sizes stand in');
-    return new AwsCloud({ clock, facts, onStandIn, clients: new Ec2ClientPool() });
+    return new AwsCloud({ clock, facts, onStandIn, clients: new Ec2ClientPool({ clock }) });
   }
 
   async #loadRoute53(assumeRoleARN: string): Promise<DnsProvider> {

@@ -19,7 +19,7 @@ export const machines = {
   KPU311: {
     title: 'The cloud refuses the operation to these credentials',
     happens: 'No other candidate is tried; the call is repeated every few minutes.',
-    fix: "Compare the controller's role with docs/tasks/aws-permissions.md; look for organisation policies.",
+    fix: "Compare the controller's role with docs/tasks/aws-permissions.md; look for organisation policies. CloudTrail shows the refused call by the request id in the message; aws sts decode-authorization-message tells which statement refused it.",
   },
   KPU312: {
     title: 'The cloud refuses to make the machine',
@@ -118,7 +118,7 @@ export const machines = {
   KPU330: {
     title: 'The instance ended without being asked to',
     happens: `Pods on it are released at once. ${anotherOne}`,
-    fix: "Read the cloud's reason in the event; look for somebody, or something, that stops instances.",
+    fix: "Read the cloud's reason in the event; look for somebody, or something, that stops instances. Where one ends at once, Client.InternalError and Client.InvalidKMSKey mean that EC2 may not use the key of its disks, and Client.VolumeLimitExceeded that the account's quota of EBS is used up.",
   },
   KPU331: {
     title: 'The instance cannot be ended',

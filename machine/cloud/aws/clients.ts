@@ -1,10 +1,14 @@
 import { EC2Client } from '@aws-sdk/client-ec2';
 
+import type { Clock } from '#schemas/time/clock.ts';
+import { SystemClock } from '#schemas/time/system-clock.ts';
+
 import { type AwsConnection, awsConfig } from '../../aws/config.ts';
+import { pace } from '../../aws/paced.ts';
 
 /**
- * Reads and writes of one region by one role. They have separate retry budgets: a storm of refused Describes would
- * else leave none for the launches and terminations that matter more (aws/karpenter-provider-aws#7961).
+ * Reads and writes of one region by one role. They have separate retry budgets and turns: a storm of refused Describes
+ * would else leave none for the launches and terminations that matter more (aws/karpenter-provider-aws#7961).
  */
 export interface Ec2Clients {
   readonly read: EC2Client;
@@ -20,16 +24,19 @@ export function connectionKey({ region, assumeRoleARN = '' }: AwsConnection): st
 export class Ec2ClientPool {
   readonly #clients = new Map<string, Ec2Clients>();
   readonly #maxAttempts: number | undefined;
+  readonly #clock: Clock;
 
-  constructor(options: { maxAttempts?: number } = {}) {
-    this.#maxAttempts = options.maxAttempts;
+  constructor({ maxAttempts, clock }: { maxAttempts?: number; clock?: Clock } = {}) {
+    this.#maxAttempts = maxAttempts;
+    this.#clock = clock ?? new SystemClock();
   }
 
   for(connection: AwsConnection): Ec2Clients {
     const key = connectionKey(connection);
     const known = this.#clients.get(key);
     if (known) return known;
-    const make = (): EC2Client => new EC2Client(awsConfig(connection, this.#maxAttempts));
+    const make = (): EC2Client =>
+      pace(new EC2Client(awsConfig(connection, this.#maxAttempts)), this.#clock);
     const clients = { read: make(), write: make() };
     this.#clients.set(key, clients);
     return clients;

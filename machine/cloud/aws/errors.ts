@@ -31,6 +31,7 @@ const shortages: Readonly<Record<string, Shortage>> = {
   InsufficientFreeAddressesInSubnet: 'subnet',
   VcpuLimitExceeded: 'quota',
   InstanceLimitExceeded: 'quota',
+  MaxSpotInstanceCountExceeded: 'quota', // never of a launch of ours, which are on demand
 };
 
 type Make = (message: string, cause: unknown, code: string) => MachineError;
@@ -40,6 +41,7 @@ const unauthorized: Make = (message, cause) => new Unauthorized(message, { cause
 const unknown: Make = (message, cause) => new OutcomeUnknown(message, { cause });
 const spent: Make = (message, cause) => new AttemptSpent(message, { cause });
 const slow: Make = (message, cause, code) => new CreateError(code, message, 'slow', { cause });
+const tooLarge: Make = (message, cause) => new UserDataTooLarge(message, { cause });
 const inClass =
   (fault: (typeof faults)[keyof typeof faults]): Make =>
   (message, cause) =>
@@ -69,20 +71,49 @@ const meanings: Readonly<Record<string, Make>> = {
   'InvalidAMIID.NotFound': inClass(faults.imageNotFound),
   'InvalidAMIID.Malformed': inClass(faults.imageNotFound),
   'InvalidAMIID.Unavailable': inClass(faults.imageUnusable),
-  UserDataSizeLimitExceeded: (message, cause) => new UserDataTooLarge(message, { cause }),
+  UserDataSizeLimitExceeded: tooLarge,
   'InvalidSubnetID.NotFound': inClass(faults.subnetsNotFound),
   'InvalidSubnet.Range': inClass(faults.subnetsNotFound),
   'InvalidGroup.NotFound': inClass(faults.securityGroupsNotFound),
   'InvalidGroupId.Malformed': inClass(faults.securityGroupsNotFound),
   'InvalidSecurityGroupID.NotFound': inClass(faults.securityGroupsNotFound),
-  'InvalidIamInstanceProfile.NotFound': inClass(faults.placementRefused),
-  'InvalidIamInstanceProfileArn.Malformed': inClass(faults.placementRefused),
+  'InvalidKeyPair.NotFound': inClass(faults.placementRefused),
   OperationNotPermitted: (message, cause) => new TerminationRefused(message, { cause }),
   InternalError: unknown,
   InternalFailure: unknown,
   Unavailable: unknown,
   ServiceUnavailable: unknown,
 };
+
+/**
+ * Families of codes, and codes that mean several things, of which EC2's words tell which. A new instance profile is
+ * known to EC2 up to a minute late; a node class's error is looked at again after as long.
+ */
+const families: readonly { code: RegExp; words?: RegExp; make: Make }[] = [
+  { code: /^InvalidIamInstanceProfile/, make: inClass(faults.placementRefused) },
+  { code: /^InvalidUserData/, make: tooLarge },
+  {
+    code: /^InvalidParameterValue$/,
+    words: /iam instance ?profile/i,
+    make: inClass(faults.placementRefused),
+  },
+  { code: /^InvalidParameterValue$/, words: /user data is limited/i, make: tooLarge },
+  {
+    code: /^InvalidParameterValue$/,
+    words: /architecture/i,
+    make: inClass(faults.imageUnusable),
+  },
+  {
+    code: /^InvalidParameterCombination$/,
+    words: /boot mode|\bENA\b/i,
+    make: inClass(faults.imageUnusable),
+  },
+  {
+    code: /^InvalidParameter$/,
+    words: /security group|different networks/i,
+    make: inClass(faults.placementRefused),
+  },
+];
 
 /** The cloud's own code of any error that an SDK call threw; `Error` or another class name when it never answered. */
 export function codeOf(error: unknown): string {
@@ -92,6 +123,11 @@ export function codeOf(error: unknown): string {
 /** What ran out, when the error says that there was no room; else undefined. */
 export function shortageOf(error: unknown): Shortage | undefined {
   return shortages[codeOf(error)];
+}
+
+/** The cloud refused for the rate of calls, which says nothing else. */
+export function isThrottled(error: unknown): boolean {
+  return meanings[codeOf(error)] === throttled;
 }
 
 /** Repeating a call with one of these codes cannot help within a second, whatever its HTTP status. */
@@ -113,7 +149,12 @@ export function toMachineError(error: unknown, doing: string): MachineError {
     const of = shortage === 'quota' ? 'quota' : 'capacity';
     return new InsufficientCapacity(message, of, { cause: error });
   }
-  return (meanings[code] ?? fallback(error))(message, error, code);
+  return (meanings[code] ?? familyOf(error) ?? fallback(error))(message, error, code);
+}
+
+function familyOf(error: unknown): Make | undefined {
+  const [code, { message = '' }] = [codeOf(error), error as { message?: string }];
+  return families.find((one) => one.code.test(code) && (one.words?.test(message) ?? true))?.make;
 }
 
 function fallback(error: unknown): Make {
@@ -126,12 +167,16 @@ function fallback(error: unknown): Make {
   return (message, cause, code) => new CreateError(code, message, 'retry', { cause });
 }
 
-/** Code first, since conditions and events may be cut; the request id last, for AWS support. */
+/**
+ * Code first, since conditions and events may be cut; the request id last, for AWS support. What EC2 encodes about a
+ * refusal would be cut and then be worth nothing: CloudTrail has it whole, under that id.
+ */
 function describe(error: unknown, code: string): string {
   const { message = '', $metadata } = error as {
     message?: string;
     $metadata?: { requestId?: string };
   };
   const id = $metadata?.requestId === undefined ? '' : ` (request ${$metadata.requestId})`;
-  return `${code}: ${message.slice(0, 300)}${id}`;
+  const words = message.replace(/\s*Encoded authorization failure message: .*$/s, '');
+  return `${code}: ${words.slice(0, 300)}${id}`;
 }

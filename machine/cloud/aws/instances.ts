@@ -57,9 +57,14 @@ export function instanceOf(instance: Ec2Instance, region: string): Instance {
   };
 }
 
-/** EC2 keeps the reason in one of two places, or in neither; one of them is an empty string then. */
-function reasonOf({ StateReason, StateTransitionReason }: Ec2Instance): string | undefined {
-  const reason = StateReason?.Message ?? StateTransitionReason;
+/**
+ * EC2 keeps the reason in one of two places, or in neither; one of them is an empty string then. The code says what a
+ * person has to look at (`Client.InvalidKMSKey.InvalidState`, `Client.VolumeLimitExceeded`), so it is never left out.
+ */
+function reasonOf({ StateReason = {}, StateTransitionReason = '' }: Ec2Instance) {
+  const { Code: code = '', Message: message = StateTransitionReason } = StateReason;
+  const isSaid = code === '' || message.startsWith(code);
+  const reason = isSaid ? message : `${code}: ${message}`;
   return reason === '' ? undefined : reason;
 }
 

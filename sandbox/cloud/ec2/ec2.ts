@@ -104,7 +104,7 @@ class Ec2Protocol implements Protocol<Parameters> {
   #terminateInstances(parameters: Parameters): XmlTree {
     const named = byId(parameters.list('InstanceId'), this.#instances.all);
     refuseDryRun(parameters);
-    const held = named.find(({ launch }) => launch.protectedFromTermination);
+    const held = named.find(({ isProtected }) => isProtected);
     if (held) {
       const message = `The instance '${held.id}' may not be terminated. Modify its 'disableApiTermination' instance attribute and try again.`;
       throw new Refusal('OperationNotPermitted', message);

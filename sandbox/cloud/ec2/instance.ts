@@ -56,6 +56,8 @@ export interface Ec2Instance {
   /** When it became terminated. */
   endedAt: Instant | undefined;
   impaired: boolean;
+  /** Somebody set `disableApiTermination`, at the launch or later. */
+  isProtected: boolean;
 }
 
 /** How long EC2 takes for what it does on its own. */

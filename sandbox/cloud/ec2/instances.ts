@@ -98,6 +98,7 @@ export class Instances {
       visibleAt: this.#clock.now() + (script.invisible ?? this.#timings.invisible),
       endedAt: undefined,
       impaired: false,
+      isProtected: launch.protectedFromTermination,
     };
     launch.subnet.freeAddresses -= 1;
     this.#all.set(instance.id, instance);

@@ -1,4 +1,4 @@
-import type { Duration } from '#schemas/time/clock.ts';
+import { type Clock, type Duration, seconds } from '#schemas/time/clock.ts';
 
 /**
  * What goes wrong on a call, scripted by a test or by the sandbox's story.
@@ -44,6 +44,31 @@ export const delay = <P>(by: Duration, aim: Aim<P> = {}): Fault<P> =>
   aimed({ kind: 'delay', by }, aim);
 export const unheard = <P>(aim: Aim<P> = {}): Fault<P> => aimed({ kind: 'unheard' }, aim);
 export const lost = <P>(aim: Aim<P> = {}): Fault<P> => aimed({ kind: 'lost' }, aim);
+
+/**
+ * More calls than a bucket of tokens lets through are refused, as EC2 does by action; without end.
+ *
+ * Source: EC2 developer guide, "Request throttling"; the code is RequestLimitExceeded with status 503.
+ */
+export function overRate<P>(clock: Clock, rate: { perSecond: number; burst: number }): Fault<P> {
+  let [tokens, at] = [rate.burst, clock.now()];
+  const isOver = (): boolean => {
+    const now = clock.now();
+    tokens = Math.min(rate.burst, tokens + ((now - at) / seconds(1)) * rate.perSecond);
+    at = now;
+    if (tokens < 1) return true;
+    tokens -= 1;
+    return false;
+  };
+  const message = 'Request limit exceeded.';
+  return fault({
+    code: 'RequestLimitExceeded',
+    status: 503,
+    message,
+    times: Infinity,
+    when: isOver,
+  });
+}
 
 function aimed<P>(trouble: Trouble, { times = 1, when = () => true }: Aim<P>): Fault<P> {
   return { trouble, times, when };

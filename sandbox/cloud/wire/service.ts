@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import type { Clock, Instant } from '#schemas/time/clock.ts';
+import { type Clock, type Duration, type Instant, minutes } from '#schemas/time/clock.ts';
 
 import { Faults, type Trouble } from './faults.ts';
 
@@ -29,8 +29,12 @@ export class CloudError extends Error {
   }
 }
 
-/** How one AWS API looks on the wire and what its calls do. */
+/** How one API of a cloud looks on the wire and what its calls do. */
 export interface Protocol<P> {
+  /** Of its answers; XML, as AWS has it, unless it says otherwise. */
+  readonly contentType?: string;
+  /** Refuses a call without credentials; absent: an AWS signature is demanded. */
+  admit?(authorization: string | undefined, exchange: Exchange): void;
   /** Which call this is; throws {@link CloudError} when it is none. */
   read(exchange: Exchange): { action: string; parameters: P };
   /** Does it and renders the answer's body; throws {@link CloudError}. */
@@ -50,12 +54,14 @@ export interface Call<P> {
 const kept = 20_000;
 
 /**
- * An AWS API on a loopback port: it keeps a record of every call and meets each with the faults that were
+ * An API of a cloud on a loopback port: it keeps a record of every call and meets each with the faults that were
  * scripted for it. Signatures are not verified, only demanded.
  */
 export class WireService<P> {
   readonly faults = new Faults<P>();
   readonly calls: Call<P>[] = [];
+  /** How far the service's clock goes before the caller's: past 15 minutes its signatures are refused. */
+  clockAhead: Duration = 0;
   readonly #protocol: Protocol<P>;
   readonly #clock: Clock;
   readonly #server: Server;
@@ -70,6 +76,10 @@ export class WireService<P> {
   /** `http://127.0.0.1:port`, once started. */
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  get #contentType(): string {
+    return this.#protocol.contentType ?? 'text/xml;charset=UTF-8';
   }
 
   /** Calls of one action, in order. */
@@ -91,10 +101,11 @@ export class WireService<P> {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = `sandbox-${++this.#requests}`;
+    response.setHeader('date', new Date(Date.now() + this.clockAhead).toUTCString());
     try {
       const answer = await this.#answer(await readExchange(request), request, requestId);
       if (!answer) return void request.socket.destroy();
-      response.writeHead(answer.status, { 'content-type': 'text/xml;charset=UTF-8' });
+      response.writeHead(answer.status, { 'content-type': this.#contentType });
       response.end(answer.body);
     } catch (error) {
       const failure = new CloudError('InternalError', String(error), 500);
@@ -114,7 +125,8 @@ export class WireService<P> {
     });
     let call: { action: string; parameters: P };
     try {
-      demandSignature(headers.authorization);
+      if (this.#protocol.admit) this.#protocol.admit(headers.authorization, exchange);
+      else demandSignature(headers, this.clockAhead);
       call = this.#protocol.read(exchange);
     } catch (error) {
       return refuse(asCloudError(error));
@@ -152,13 +164,25 @@ function asCloudError(error: unknown): CloudError {
   return error instanceof CloudError ? error : new CloudError('InternalError', String(error), 500);
 }
 
-function demandSignature(authorization: string | undefined): void {
-  if (authorization?.startsWith('AWS4-HMAC-SHA256 Credential=')) return;
-  throw new CloudError(
-    'AuthFailure',
-    'AWS was not able to validate the provided access credentials',
-    401,
-  );
+/** Throws AuthFailure without a signature, and RequestExpired for one of another time. */
+function demandSignature(headers: IncomingMessage['headers'], ahead: Duration): void {
+  if (!headers.authorization?.startsWith('AWS4-HMAC-SHA256 Credential=')) {
+    throw new CloudError(
+      'AuthFailure',
+      'AWS was not able to validate the provided access credentials',
+      401,
+    );
+  }
+  refuseSkew(headers['x-amz-date'], ahead);
+}
+
+/** A signature is good for 15 minutes before and after its time. */
+function refuseSkew(stamp: string | string[] | undefined, ahead: Duration): void {
+  const [, ...parts] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(String(stamp)) ?? [];
+  const [year = 0, month = 1, ...rest] = parts.map(Number);
+  const skew = Math.abs(Date.now() + ahead - Date.UTC(year, month - 1, ...rest));
+  if (parts.length > 0 && skew <= minutes(15)) return;
+  throw new CloudError('RequestExpired', 'Request has expired.');
 }
 
 async function readExchange(request: IncomingMessage): Promise<Exchange> {

@@ -1,0 +1,51 @@
+import type { Clock } from '#schemas/time/clock.ts';
+
+import { isThrottled } from '../cloud/aws/errors.ts';
+import { Pacing } from './pacing.ts';
+
+/** What is used of an SDK client's middleware stack; each client types its own. */
+interface Stack {
+  addRelativeTo(
+    // oxlint-disable-next-line typescript/no-explicit-any -- the SDK's own types differ by client
+    middleware: any,
+    place: { name: string; relation: 'after'; toMiddleware: string },
+  ): void;
+}
+
+type Next = (call: unknown) => Promise<unknown>;
+
+/**
+ * Gives every call of a client its turn, each attempt anew, by action: launches that are refused for their rate do not
+ * hold up terminations.
+ */
+export function pace<Client extends { readonly middlewareStack: Stack }>(
+  client: Client,
+  clock: Clock,
+): Client {
+  const byAction = new Map<string, Pacing>();
+  const pacingOf = (action: string): Pacing => {
+    const known = byAction.get(action) ?? new Pacing(clock);
+    byAction.set(action, known);
+    return known;
+  };
+  const inTurn =
+    (next: Next, { commandName = '' }: { commandName?: string }) =>
+    async (call: unknown): Promise<unknown> => {
+      const pacing = pacingOf(commandName);
+      const sentAt = await pacing.turn();
+      try {
+        const answer = await next(call);
+        pacing.passed();
+        return answer;
+      } catch (error) {
+        if (isThrottled(error)) pacing.refused(sentAt);
+        throw error;
+      }
+    };
+  client.middlewareStack.addRelativeTo(inTurn, {
+    name: 'inTurn',
+    relation: 'after',
+    toMiddleware: 'retryMiddleware',
+  });
+  return client;
+}
