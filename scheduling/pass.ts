@@ -12,6 +12,9 @@ import type { Plan, Refusal } from './solver.ts';
 import { record } from './topology/record.ts';
 import type { World } from './world.ts';
 
+/** A plan, without what is known before. */
+export type Placements = Omit<Plan, 'zones'>;
+
 /**
  * One pass over all Pods: each group goes, Pod by Pod, to the first place that takes it: a node in sight, a machine that
  * is planned, a new machine of the first pool that can make one. A group that gets stuck is asked again once something
@@ -41,7 +44,7 @@ export class Pass {
     return this.#dropped;
   }
 
-  run(): Plan {
+  run(): Placements {
     const turns = this.#world.queue.map((queued) => new Turn(queued, this.#world.knowsPods));
     for (const turn of this.#goAround(turns)) this.#refuse(turn);
     const writer = new ClaimWriter(this.#world.slots);

@@ -1,8 +1,9 @@
-import { Pass } from './pass.ts';
+import { Pass, type Placements } from './pass.ts';
 import { priceOfClaim } from './price.ts';
 import type { Taste } from './queue.ts';
-import type { Plan, Problem, Solve } from './solver.ts';
+import type { Problem, Solve } from './solver.ts';
 import { worldOf, type World } from './world.ts';
+import { zonesOf } from './zones.ts';
 
 /**
  * Which nodes do these Pods need.
@@ -14,12 +15,10 @@ import { worldOf, type World } from './world.ts';
  * @throws InvalidQuantity when an object that the API server has taken holds a text that is no quantity
  */
 export const solve: Solve = (problem) => {
-  const { attempt, world } = attemptAt(problem, { turn: 0, isCareful: true });
-  const { claims } = attempt.plan;
-  const isSmall = claims.length <= fewClaims && problem.pods.length <= fewPods;
-  if (!isSmall || claims.length === 0) return attempt.plan;
-  const others = othersIn(world).map((taste) => attemptAt(problem, taste).attempt);
-  return others.reduce((best, other) => (isBetter(other, best) ? other : best), attempt).plan;
+  const world = worldOf(problem, { turn: 0, isCareful: true });
+  const zones = zonesOf(world); // the pass counts on
+  const attempt = attemptIn(world);
+  return { ...best(problem, world, attempt).placements, zones };
 };
 
 /** More machines than these are planned once. */
@@ -29,16 +28,23 @@ const fewPods = 60;
 const mostTurns = 5;
 
 interface Attempt {
-  readonly plan: Plan;
+  readonly placements: Placements;
   /** Wishes that Pods went without. */
   readonly dropped: number;
 }
 
-function attemptAt(problem: Problem, taste: Taste): { attempt: Attempt; world: World } {
-  const world = worldOf(problem, taste);
+function attemptIn(world: World): Attempt {
   const pass = new Pass(world);
-  const plan = pass.run();
-  return { attempt: { plan, dropped: pass.dropped }, world };
+  const placements = pass.run();
+  return { placements, dropped: pass.dropped };
+}
+
+function best(problem: Problem, world: World, first: Attempt): Attempt {
+  const machines = first.placements.claims.length;
+  const pods = problem.pods.length + (problem.leaving?.length ?? 0);
+  if (machines === 0 || machines > fewClaims || pods > fewPods) return first;
+  const others = othersIn(world).map((taste) => attemptIn(worldOf(problem, taste)));
+  return others.reduce((least, other) => (isBetter(other, least) ? other : least), first);
 }
 
 /** None where no rule looks at domains. */
@@ -55,13 +61,13 @@ function othersIn({ topology }: World): Taste[] {
 const least = 1e-9;
 
 function isBetter(a: Attempt, b: Attempt): boolean {
-  const [unplaced, before] = [a.plan.unschedulable.size, b.plan.unschedulable.size];
+  const [unplaced, before] = [a.placements.unschedulable.size, b.placements.unschedulable.size];
   if (unplaced !== before) return unplaced < before;
   if (a.dropped !== b.dropped) return a.dropped < b.dropped;
-  return priceOf(a.plan) < priceOf(b.plan) - least;
+  return priceOf(a.placements) < priceOf(b.placements) - least;
 }
 
 /** USD per hour; Infinity when nobody knows. */
-function priceOf({ claims }: Plan): number {
+function priceOf({ claims }: Placements): number {
   return claims.reduce((sum, claim) => sum + (priceOfClaim(claim) ?? Infinity), 0);
 }

@@ -78,6 +78,11 @@ export interface PoolInSight {
 export interface Problem {
   /** Pods that have no node; order does not matter. */
   readonly pods: readonly Pod[];
+  /**
+   * Pods whose node will go: room is found for those that will follow them. None of them is in `pods`, on a node in
+   * sight, or `bound`.
+   */
+  readonly leaving?: readonly Pod[];
   readonly nodes: readonly NodeInSight[];
   /** Pools that may launch, any order. */
   readonly pools: readonly PoolInSight[];
@@ -140,6 +145,8 @@ export interface Plan {
   /** Pod (namespace/name) → name of the node or claim in sight that has room. */
   readonly nominations: ReadonlyMap<string, string>;
   readonly unschedulable: ReadonlyMap<string, readonly Refusal[]>;
+  /** How many of the problem's `pods` can go where, as it was before the pass; see zones.ts. */
+  readonly zones: ReadonlyMap<string, number>;
 }
 
 /** Which nodes do these Pods need. Pure; the first one is replaced behind this type later. */

@@ -8,7 +8,7 @@ import { NodeRoom } from './places/node-room.ts';
 import { groupsOf, type PodGroup } from './pods/group.ts';
 import { hostPortsOf, type HostPort } from './pods/host-ports.ts';
 import type { VariantSource } from './pods/variant.ts';
-import { draftsOf, queueOf, type Queued, type Taste } from './queue.ts';
+import { draftsOf, queueOf, type Drafts, type Queued, type Taste } from './queue.ts';
 import { less, Slots } from './slots.ts';
 import type { NodeInSight, Problem } from './solver.ts';
 import { countBound, keepersOf } from './topology/bound.ts';
@@ -21,6 +21,8 @@ export interface World {
   readonly templates: readonly Template[];
   readonly rooms: readonly NodeRoom[];
   readonly queue: readonly Queued[];
+  /** What Pods of each kind ask themselves. */
+  readonly drafts: Drafts;
   /** Whether it is known which Pods there are already. */
   readonly knowsPods: boolean;
   /** Whether `minValues` may be missed. */
@@ -54,6 +56,7 @@ export function worldOf(problem: Problem, taste = usual): World {
     templates,
     rooms,
     queue: queueOf(groups, { drafts, topology, slots, taste }),
+    drafts,
     knowsPods: source.knowsPods,
     isLenient: problem.minValuesPolicy === 'BestEffort',
   };

@@ -61,10 +61,11 @@ export function objectionTo(
   const guests = pods.filter((pod) => keepsMachine(pod, surroundings));
   if (guests[0])
     return { ...busy(`Pod ${nameOf(guests[0])} is on it`), passes: guests.every(ends) };
-  if (isAwaited({ claim, node }, occupancy)) return busy('a Pod is planned for it');
+  if (isAwaited({ claim, node }, occupancy))
+    return { ...busy('a Pod is planned for it'), passes: true };
   const guarded = [node, claim].find(isGuarded);
   if (guarded) return blocked(`its ${guarded === node ? 'Node' : 'NodeClaim'} asks not to be`);
-  const guard = pods.find(forbidsDisruption);
+  const guard = pods.find((pod) => forbidsDisruption(pod, clock));
   return guard && blocked(`Pod ${nameOf(guard)} asks not to be`);
 }
 

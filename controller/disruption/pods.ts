@@ -1,7 +1,7 @@
 import type { Pod } from '#schemas/kubernetes/core.ts';
-import { annotations } from '#schemas/names.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
+import { asksToStay } from '../do-not-disrupt.ts';
 import { isStuck } from '../nodeclaim/termination/drainable.ts';
 
 /** Where the API server says that a Pod only mirrors a file on a node. */
@@ -36,6 +36,6 @@ export function keepsMachine(pod: Pod, { hasKraftlet, clock }: Surroundings): bo
 }
 
 /** Asks that the machine stays, whosever Pod it is. */
-export function forbidsDisruption(pod: Pod): boolean {
-  return !isTerminal(pod) && pod.metadata?.annotations?.[annotations.doNotDisrupt] === 'true';
+export function forbidsDisruption(pod: Pod, clock: Clock): boolean {
+  return !isTerminal(pod) && asksToStay(pod, clock);
 }

@@ -12,12 +12,12 @@ import { madeFor } from './breaker/made-for.ts';
  * The NodeClaim of a planned machine, as upstream writes it: owned by its pool, stamped with the template's hash, and
  * held by the finalizer from birth, so that no machine is ever left without its claim.
  *
- * @param pods  those planned for it, as far as they are still there
+ * @param pods  those that it is for
  */
 export function claimFor(
   plan: PlannedClaim,
   pool: Live<NodePool>,
-  pods: readonly (Pod | undefined)[],
+  pods: readonly Pod[],
 ): NodeClaim {
   const { metadata, spec } = pool.spec.template;
   const { apiVersion = 'karpenter.sh/v1', kind = 'NodePool' } = pool;

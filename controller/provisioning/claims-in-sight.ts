@@ -1,7 +1,9 @@
+import type { NodeInSight } from '#scheduling/solver.ts';
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { seconds } from '#schemas/time/clock.ts';
 
+import { by } from '../caches.ts';
 import type { Offer } from '../catalog.ts';
 import type { Context } from '../context.ts';
 import { isOurs } from '../ours.ts';
@@ -43,6 +45,14 @@ export class ClaimsInSight {
 
   get(name: string): Live<NodeClaim> | undefined {
     return this.#context.caches.nodeClaims.get(name) ?? this.#made.get(name)?.claim;
+  }
+
+  /** The claim that a node in sight is of: ours, on its way or there. */
+  under({ kind, name }: Pick<NodeInSight, 'kind' | 'name'>): string | undefined {
+    if (kind === 'claim') return name;
+    const { nodes, nodeClaims } = this.#context.caches;
+    const [claim] = nodeClaims.by(by.providerID, nodes.get(name)?.spec?.providerID ?? '');
+    return claim?.metadata.name;
   }
 
   /** Claims that will take room soon and have not, with the least that each can take. */

@@ -37,9 +37,9 @@ export class ProvisioningEvents {
   }
 
   /** On each Pod that a machine was asked for: for which it waits. */
-  waiting({ metadata }: Live<NodeClaim>, pods: readonly (Live<Pod> | undefined)[]): void {
+  waiting({ metadata }: Live<NodeClaim>, pods: readonly Live<Pod>[]): void {
     const message = `Waits for the machine of NodeClaim ${metadata.name}`;
-    for (const pod of pods) if (pod) this.#nominated(pod, message);
+    for (const pod of pods) this.#nominated(pod, message);
   }
 
   /** On the pool: the API server takes no NodeClaim that is made from it. */

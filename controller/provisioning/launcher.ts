@@ -3,6 +3,7 @@ import type { Metrics } from '#kube/metrics.ts';
 import type { PlannedClaim } from '#scheduling/solver.ts';
 import { nodeClaims, type NodeClaim, type NodePool } from '#schemas/karpenter/types.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
+import { keyText } from '#schemas/kubernetes/resource.ts';
 
 import type { Context } from '../context.ts';
 import type { Reservations } from '../reservations/reservations.ts';
@@ -11,8 +12,9 @@ import type { ProvisioningEvents } from './events.ts';
 import type { Nominations } from './nominations.ts';
 import { inParallel, rejectFirst } from './parallel.ts';
 import type { RestingPools } from './resting-pools.ts';
+import type { WantedClaim } from './still-wanted.ts';
 
-type Made = (claim: Live<NodeClaim>, plan: PlannedClaim) => void;
+type Made = (claim: Live<NodeClaim>, wanted: WantedClaim) => void;
 
 /**
  * Writes that are under way, or wait in the client's line for one of its connections: these hold a burst back. All of a
@@ -57,38 +59,48 @@ export class Launcher {
    * @param made  told of each claim as soon as it is there
    * @throws the first failure that is nobody's own (the API server is away), after all were tried; what was made stays
    */
-  async launch(plans: readonly PlannedClaim[], made: Made): Promise<void> {
-    rejectFirst(await inParallel(plans, width, async (plan) => this.#launch(plan, made)));
+  async launch(wanted: readonly WantedClaim[], made: Made): Promise<void> {
+    rejectFirst(await inParallel(wanted, width, async (one) => this.#launch(one, made)));
   }
 
-  async #launch(plan: PlannedClaim, made: Made): Promise<void> {
-    const pool = this.#context.caches.nodePools.get(plan.nodePool);
+  async #launch(wanted: WantedClaim, made: Made): Promise<void> {
+    const { planned, waiting, leaving } = wanted;
+    const pool = this.#context.caches.nodePools.get(planned.nodePool);
     if (!pool) return;
-    const claim = await this.#create(plan, pool);
+    const claim = await this.#create(wanted, pool);
     if (!claim) return;
-    made(claim, plan);
-    this.#resting.forget(plan.nodePool);
-    this.#nominations.plan(claim.metadata.name, plan.pods);
+    made(claim, wanted);
+    this.#resting.forget(planned.nodePool);
+    const { name } = claim.metadata;
+    this.#nominations.plan(name, waiting);
+    this.#nominations.kept.add(
+      name,
+      leaving.map(({ metadata }) => keyText(metadata)),
+    );
     this.#count(pool);
     const facts = {
-      nodeClaim: claim.metadata.name,
-      nodePool: plan.nodePool,
-      pods: plan.pods.length,
+      nodeClaim: name,
+      nodePool: planned.nodePool,
+      pods: waiting.length,
+      leaving: leaving.length,
     };
     this.#context.log.info(facts, 'made a NodeClaim');
-    await this.#reserve(claim, pool, plan);
+    await this.#reserve(claim, pool, planned);
   }
 
-  async #create(plan: PlannedClaim, pool: Live<NodePool>): Promise<Live<NodeClaim> | undefined> {
-    const { caches, client, log } = this.#context;
-    const pods = plan.pods.map((key) => caches.pods.get(key));
+  async #create(
+    { planned, waiting, leaving }: WantedClaim,
+    pool: Live<NodePool>,
+  ): Promise<Live<NodeClaim> | undefined> {
+    const { client, log } = this.#context;
     try {
-      return await client.create(nodeClaims, claimFor(plan, pool, pods));
+      return await client.create(nodeClaims, claimFor(planned, pool, [...waiting, ...leaving]));
     } catch (error) {
       this.#events.notMade(pool, error);
       if (!(error instanceof ApiError) || !(isInvalid(error) || isForbidden(error))) throw error;
-      this.#resting.refused(plan.nodePool, `its NodeClaim was refused: ${error.text}`);
-      log.warn({ nodePool: plan.nodePool, err: error }, 'a NodeClaim was refused, its pool rests');
+      const { nodePool } = planned;
+      this.#resting.refused(nodePool, `its NodeClaim was refused: ${error.text}`);
+      log.warn({ nodePool, err: error }, 'a NodeClaim was refused, its pool rests');
       return undefined;
     }
   }

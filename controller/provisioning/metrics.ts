@@ -64,6 +64,20 @@ export class ProvisioningMetrics {
       .set({ controller }, pods);
   }
 
+  /**
+   * Where the Pods of a pass can go: one zone by its name, `flexible` or `none`. Pods that a machine is on its way for
+   * are in no pass.
+   */
+  zones(counts: ReadonlyMap<string, number>): void {
+    const gauge = this.#metrics.gauge(
+      'karpenter_scheduler_pending_pods_by_effective_zone_count',
+      'Pods of the last pass without a node by the zone that they can only go to: flexible for several, none where no zone will do.',
+      ['controller', 'zone'],
+    );
+    gauge.reset(); // a zone that nobody waits for any more is not 0, it is gone
+    for (const [zone, pods] of counts) gauge.set({ controller, zone }, pods);
+  }
+
   /** Called for each Pod of a pass, and {@link ProvisioningMetrics.passed} then. */
   decided({ unschedulable }: Plan, { metadata }: Live<Pod>): void {
     if (unschedulable.has(keyText(metadata))) return;

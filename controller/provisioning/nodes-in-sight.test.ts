@@ -142,7 +142,7 @@ describe('K14: a DaemonSet that selects Nodes that are ready', () => {
 describe('machines on their way', () => {
   test('are the least of what they may become, less what waits for them', async () => {
     seedClaim('web-1');
-    nominations.plan('web-1', [world.seedPod('a', { cpu: '1' })]);
+    nominations.plan('web-1', [world.pod(world.seedPod('a', { cpu: '1' }))]);
     expect(await inSight()).toMatchObject([
       {
         name: 'web-1',
@@ -216,7 +216,7 @@ describe('Pods that have a place', () => {
 
   test('are on the claim that they are planned for, and on its Node once that is open', async () => {
     const claim = seedClaim('web-1');
-    nominations.plan('web-1', [world.seedPod('a')]);
+    nominations.plan('web-1', [world.pod(world.seedPod('a'))]);
     world.seedNode(claim);
     expect([await places(), (await look()).closed]).toEqual([{ a: 'web-1' }, []]);
 

@@ -28,6 +28,7 @@ import type { Context } from '../context.ts';
 import { isOurNode } from '../ours.ts';
 import { Ceilings } from '../quotas/ceilings.ts';
 import { isEphemeral, smallestOf, withoutZeros } from './in-flight.ts';
+import { isGoing } from './leaving/leaving-pods.ts';
 import type { Nominations } from './nominations.ts';
 import { nodeLabels } from './pools-in-sight.ts';
 import { isOwnedBy } from './provisionable.ts';
@@ -44,6 +45,8 @@ export interface Picture {
   readonly offers: Offers;
   /** Pods that are on a Node and not over, by its name. */
   readonly placed: ReadonlyMap<string, readonly Live<Pod>[]>;
+  /** Those of them that another place is sought for: rules look at them there, and no more where they are. */
+  readonly leaving?: readonly Live<Pod>[];
 }
 
 /** A node before any Pod is on it. */
@@ -74,7 +77,7 @@ export class NodesInSight {
     this.#unreadable = new Unreadable(context.log);
   }
 
-  async look({ claims, offers, placed }: Picture, slices: Slices): Promise<Sight> {
+  async look({ claims, offers, placed, leaving = [] }: Picture, slices: Slices): Promise<Sight> {
     const known = this.#context.caches.nodes.list();
     this.#steadyDaemonSets();
     const byNode = new Map<string, Live<NodeClaim>>();
@@ -91,8 +94,11 @@ export class NodesInSight {
     const found = [...there, ...coming].filter((one) => one !== undefined);
     const open = new Set(found.map(({ node }) => node.name));
     const closed = known.filter((node) => !open.has(node.metadata.name) && !isUnborn(node));
+    const moving = new Set(leaving);
     const shut = closed.flatMap(({ metadata: { name } }) =>
-      (placed.get(name) ?? []).map((pod) => this.#seen.place(pod, name)),
+      (placed.get(name) ?? [])
+        .filter((pod) => !moving.has(pod))
+        .map((pod) => this.#seen.place(pod, name)),
     );
     return {
       nodes: found.map(({ node }) => node),
@@ -212,12 +218,8 @@ export class NodesInSight {
     return shut;
   }
 
-  #planned(claim: Live<NodeClaim> | undefined): Live<Pod>[] {
-    return this.#nominations
-      .podsOf(claim?.metadata.name ?? '')
-      .map((key) => this.#context.caches.pods.get(key))
-      .filter((pod) => pod !== undefined)
-      .filter(({ spec }) => !spec?.nodeName);
+  #planned(claim: Live<NodeClaim> | undefined): readonly Live<Pod>[] {
+    return claim ? this.#nominations.waitingFor(claim.metadata.name) : [];
   }
 
   #sum(pods: readonly Live<Pod>[]): Amounts {
@@ -251,13 +253,6 @@ function isClosed({ metadata, spec }: Live<Node>, claim: Live<NodeClaim> | undef
 function isReady({ status }: Node): boolean {
   return (
     status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
-  );
-}
-
-function isGoing(claim: Live<NodeClaim>): boolean {
-  const { metadata, status } = claim;
-  return (
-    metadata.deletionTimestamp !== undefined || isTrue(status?.conditions, 'InstanceTerminating')
   );
 }
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { Pod } from '#schemas/kubernetes/core.ts';
+import type { Live } from '#schemas/kubernetes/meta.ts';
 import { nodes, pods } from '#schemas/kubernetes/resource.ts';
 
 import { memoryContext } from '../testing/context.ts';
@@ -15,15 +16,14 @@ beforeEach(() => {
   nominations = new Nominations(world.context);
 });
 
-function seedPod(name: string, parts: Pick<Pod, 'status'> & { nodeName?: string } = {}): string {
+function seedPod(name: string, parts: Pick<Pod, 'status'> & { nodeName?: string } = {}): Live<Pod> {
   const { nodeName, status } = parts;
   const spec = { containers: [{ name: 'app' }], ...(nodeName === undefined ? {} : { nodeName }) };
-  world.client.seed(pods, {
+  return world.client.seed(pods, {
     metadata: { namespace: 'shop', name },
     spec,
     ...(status ? { status } : {}),
   });
-  return `shop/${name}`;
 }
 
 const told = (name: string) =>
@@ -35,8 +35,9 @@ describe('a Node that was made for Pods', () => {
       seedPod('a'),
       seedPod('b'),
       seedPod('bound', { nodeName: 'host' }),
-      'shop/gone',
+      seedPod('gone'),
     ]);
+    world.client.remove(pods, { namespace: 'shop', name: 'gone' });
 
     await nominations.nominate('web-1', 'web-3f2a91c0');
     await nominations.nominate('web-1', 'web-3f2a91c0');
@@ -98,14 +99,15 @@ describe.each([
 
 describe('a claim that goes away', () => {
   test('takes its nominations back where Pods still wait', async () => {
-    nominations.plan('web-1', [seedPod('a'), seedPod('b')]);
+    const [a, b] = [seedPod('a'), seedPod('b')];
+    nominations.plan('web-1', [a, b]);
     await nominations.nominate('web-1', 'new');
     seedPod('b', { nodeName: 'new', status: { nominatedNodeName: 'new' } });
 
     await nominations.forget('web-1');
 
     expect(['a', 'b'].map(told)).toEqual([undefined, 'new']);
-    expect(nominations.claimOf('shop/a')).toBeUndefined();
+    expect(nominations.claimOf(a)).toBeUndefined();
   });
 
   test('another Pod that got the name of a planned one is not touched', async () => {
@@ -118,9 +120,45 @@ describe('a claim that goes away', () => {
   });
 });
 
+describe('a Pod that is made again under the same name', () => {
+  const again = (): Live<Pod> => {
+    world.client.remove(pods, { namespace: 'shop', name: 'a' });
+    return seedPod('a');
+  };
+
+  test('does not get what the one before it was planned for', async () => {
+    nominations.plan('web-1', [seedPod('a')]);
+    const second = again();
+    expect(nominations.claimOf(second)).toBeUndefined();
+    expect(nominations.waitingFor('web-1')).toEqual([]);
+    await nominations.nominate('web-1', 'new');
+    expect(told('a')).toBeUndefined();
+    nominations.settle('web-1');
+    expect(nominations.podsOf('web-1')).toEqual([]);
+  });
+
+  test('keeps a nomination that is its own when the claim of the one before it goes', async () => {
+    nominations.plan('web-1', [seedPod('a')]);
+    await nominations.nominate('web-1', 'new');
+    again();
+    seedPod('a', { status: { nominatedNodeName: 'new' } });
+    await nominations.forget('web-1');
+    expect(told('a')).toBe('new');
+  });
+
+  test('can be planned for another claim, and that ends the plan of the one before it', () => {
+    nominations.plan('web-1', [seedPod('a')]);
+    const second = again();
+    nominations.plan('web-2', [second]);
+    expect(nominations.podsOf('web-1')).toEqual([]);
+    expect(nominations.claimOf(second)).toBe('web-2');
+  });
+});
+
 test('a Pod waits for one claim at a time', () => {
-  nominations.plan('web-1', ['shop/a', 'shop/b']);
-  nominations.plan('web-2', ['shop/b']);
+  const [a, b] = [seedPod('a'), seedPod('b')];
+  nominations.plan('web-1', [a, b]);
+  nominations.plan('web-2', [b]);
   expect([nominations.podsOf('web-1'), nominations.podsOf('web-2')]).toEqual([
     ['shop/a'],
     ['shop/b'],

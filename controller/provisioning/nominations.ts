@@ -9,9 +9,10 @@
 import { isConflict, isInvalid, isNotFound } from '#kube/client/errors.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
-import { pods } from '#schemas/kubernetes/resource.ts';
+import { keyText, pods } from '#schemas/kubernetes/resource.ts';
 
 import type { Context } from '../context.ts';
+import { KeptRoom } from './kept-room.ts';
 import { inParallel, rejectFirst } from './parallel.ts';
 
 /** Patches at a time for one Node. */
@@ -20,10 +21,12 @@ const firstMinor = 35;
 
 export class Nominations {
   readonly #context: Context;
+  /** Room for Pods that are not there yet. */
+  readonly kept = new KeptRoom();
   /** Claim name → Pods (namespace/name) planned for it. */
   readonly #plans = new Map<string, Set<string>>();
-  /** Pod → claim name. */
-  readonly #claims = new Map<string, string>();
+  /** Pod (namespace/name) → which one of that name, and for which claim it waits. */
+  readonly #waits = new Map<string, { readonly uid: string; readonly claim: string }>();
   /** Claim name → Node that its Pods were told of. */
   readonly #nodes = new Map<string, string>();
   #isSupported: Promise<boolean> | undefined;
@@ -32,25 +35,35 @@ export class Nominations {
     this.#context = context;
   }
 
-  /** Remembers for which claim the Pods (namespace/name) wait; an earlier plan for them ends. */
-  plan(claimName: string, podKeys: readonly string[]): void {
+  /** Remembers for which claim the Pods wait; an earlier plan for them ends. */
+  plan(claimName: string, waiting: readonly Live<Pod>[]): void {
     const planned = this.#plans.get(claimName) ?? new Set();
     this.#plans.set(claimName, planned);
-    for (const key of podKeys) {
-      this.drop(key);
+    for (const { metadata } of waiting) {
+      const key = keyText(metadata);
+      this.#drop(key);
       planned.add(key);
-      this.#claims.set(key, claimName);
+      this.#waits.set(key, { uid: metadata.uid, claim: claimName });
     }
   }
 
-  /** The claim that a Pod waits for. */
-  claimOf(podKey: string): string | undefined {
-    return this.#claims.get(podKey);
+  /** The claim that a Pod waits for: this one, and not another that had its name. */
+  claimOf({ metadata }: Live<Pod>): string | undefined {
+    const wait = this.#waits.get(keyText(metadata));
+    return wait?.uid === metadata.uid ? wait.claim : undefined;
   }
 
-  /** Pods that wait for a claim: a claim with any is not empty. */
+  /** Pods (namespace/name) that wait for a claim, or that it has room for when they leave: it is not empty with any. */
   podsOf(claimName: string): readonly string[] {
-    return [...(this.#plans.get(claimName) ?? [])];
+    return [...(this.#plans.get(claimName) ?? []), ...this.kept.podsOf(claimName)];
+  }
+
+  /** Pods that wait for a claim, as they are now. */
+  waitingFor(claimName: string): readonly Live<Pod>[] {
+    return [...(this.#plans.get(claimName) ?? [])]
+      .map((key) => this.#context.caches.pods.get(key))
+      .filter((pod) => pod !== undefined)
+      .filter((pod) => isWaiting(pod) && this.claimOf(pod) === claimName);
   }
 
   /** Claims that Pods wait for. */
@@ -58,12 +71,11 @@ export class Nominations {
     return [...this.#plans.keys()];
   }
 
-  /** A Pod that is bound, gone, or planned elsewhere waits no more. */
-  drop(podKey: string): void {
-    const claimName = this.#claims.get(podKey);
-    if (claimName === undefined) return;
-    this.#claims.delete(podKey);
-    this.#plans.get(claimName)?.delete(podKey);
+  /** Pods that are bound, gone or going, and those whose name another one has by now, wait no more. */
+  settle(claimName: string): void {
+    const waiting = new Set(this.waitingFor(claimName).map(({ metadata }) => keyText(metadata)));
+    const over = [...(this.#plans.get(claimName) ?? [])].filter((key) => !waiting.has(key));
+    for (const key of over) this.#drop(key);
   }
 
   /**
@@ -73,10 +85,7 @@ export class Nominations {
    * @throws ApiError, ConnectionError: some Pods were not told
    */
   async nominate(claimName: string, nodeName: string): Promise<void> {
-    const waiting = this.podsOf(claimName)
-      .map((key) => this.#context.caches.pods.get(key))
-      .filter((pod) => pod !== undefined)
-      .filter((pod) => this.#isFree(pod, nodeName));
+    const waiting = this.waitingFor(claimName).filter((pod) => this.#isFree(pod, nodeName));
     if (waiting.length === 0 || !(await this.#supported())) return;
     this.#nodes.set(claimName, nodeName);
     rejectFirst(await inParallel(waiting, width, async (pod) => this.#patch(pod, nodeName)));
@@ -89,10 +98,9 @@ export class Nominations {
    */
   async forget(claimName: string): Promise<void> {
     const nodeName = this.#nodes.get(claimName);
-    const told = this.podsOf(claimName)
-      .map((key) => this.#context.caches.pods.get(key))
-      .filter((pod) => pod !== undefined)
-      .filter((pod) => isWaiting(pod) && pod.status?.nominatedNodeName === nodeName);
+    const told = this.waitingFor(claimName).filter(
+      ({ status }) => status?.nominatedNodeName === nodeName,
+    );
     this.end(claimName);
     if (nodeName === undefined) return;
     rejectFirst(await inParallel(told, width, async (pod) => this.#patch(pod, null)));
@@ -100,15 +108,22 @@ export class Nominations {
 
   /** Ends a claim's plan and leaves its Pods as they are: its Node is open, the scheduler decides. */
   end(claimName: string): void {
-    for (const key of this.podsOf(claimName)) this.#claims.delete(key);
+    for (const key of this.#plans.get(claimName) ?? []) this.#waits.delete(key);
     this.#plans.delete(claimName);
     this.#nodes.delete(claimName);
+  }
+
+  #drop(key: string): void {
+    const wait = this.#waits.get(key);
+    if (!wait) return;
+    this.#waits.delete(key);
+    this.#plans.get(wait.claim)?.delete(key);
   }
 
   /** Pods that the scheduler itself sent to a Node that is there, by preemption, are left to it. */
   #isFree(pod: Live<Pod>, nodeName: string): boolean {
     const told = pod.status?.nominatedNodeName;
-    if (!isWaiting(pod) || told === nodeName) return false;
+    if (told === nodeName) return false;
     return told === undefined || told === '' || this.#context.caches.nodes.get(told) === undefined;
   }
 

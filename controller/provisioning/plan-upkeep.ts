@@ -33,7 +33,9 @@ export class PlanUpkeep {
 
   /** A nomination that cannot be taken back is logged: it hides its Pod only while its Node exists. */
   async run(slices: Slices): Promise<void> {
-    await slices.each(this.#nominations.planned, (claimName) => this.#dropSettled(claimName));
+    await slices.each(this.#nominations.planned, (claimName) =>
+      this.#nominations.settle(claimName),
+    );
     const over = this.#nominations.planned.filter((name) => this.#isOver(name));
     await Promise.all(over.map(async (name) => this.#forget(name)));
   }
@@ -43,15 +45,6 @@ export class PlanUpkeep {
       const facts = { nodeClaim: claimName, err: error };
       this.#context.log.warn(facts, 'nominations were not taken back');
     });
-  }
-
-  /** Pods that are bound, gone or going wait for nothing. */
-  #dropSettled(claimName: string): void {
-    for (const key of this.#nominations.podsOf(claimName)) {
-      const pod = this.#context.caches.pods.get(key);
-      const isWaiting = pod && !pod.spec?.nodeName && pod.metadata.deletionTimestamp === undefined;
-      if (!isWaiting) this.#nominations.drop(key);
-    }
   }
 
   #isOver(claimName: string): boolean {

@@ -96,7 +96,7 @@ describe('room that somebody else took', () => {
 
     const [mine] = world.claims.filter(({ metadata }) => metadata.name !== 'theirs');
     expect(mine?.metadata.deletionTimestamp).toBeDefined();
-    expect(nominations.claimOf(key)).toBeUndefined();
+    expect(nominations.claimOf(world.pod(key))).toBeUndefined();
     expect(old.used('web')).toMatchObject({ cpu: '2', nodes: '1' });
   });
 });

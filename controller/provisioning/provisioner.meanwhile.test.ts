@@ -6,7 +6,7 @@ import { pods } from '#schemas/kubernetes/resource.ts';
 import { seconds } from '#schemas/time/clock.ts';
 
 import type { Solver } from './solver.ts';
-import { World } from './testing/world.ts';
+import { nodeClassRef, World } from './testing/world.ts';
 import { SolverThreadDied } from './thread/errors.ts';
 
 const window = seconds(2);
@@ -52,6 +52,66 @@ describe('while a plan is made', () => {
     expect(nominations.podsOf(world.claims[0]!.metadata.name)).toEqual(['shop/b']);
   });
 
+  test('a Pod that is made again under the same name is not taken for the one before it', async () => {
+    world.seedPool('web');
+    world.seedPod('a', { cpu: '7' });
+    const { solver, passes } = during(() => {
+      world.client.remove(pods, { namespace: 'shop', name: 'a' });
+      world.seedPod('a', { cpu: '2' });
+    });
+    const { nominations } = world.start({}, { solver });
+    await world.clock.forward(window);
+    expect(passes()).toBe(2);
+    const [claim] = world.claims;
+    expect(world.claims).toHaveLength(1);
+    expect(claim?.spec.resources?.requests).toMatchObject({ cpu: '2' });
+    expect(nominations.claimOf(world.pod('shop/a'))).toBe(claim?.metadata.name);
+  });
+
+  test('a Pod that is made again while its machine comes is planned for itself, and takes what is there', async () => {
+    world.seedPool('web');
+    const { nominations } = world.start();
+    world.seedPod('a', { cpu: '2' });
+    await world.clock.forward(window);
+    const [claim] = world.claims;
+    world.client.remove(pods, { namespace: 'shop', name: 'a' });
+    world.seedPod('a', { cpu: '7' }); // more than the machine has
+    world.seedPod('b', { cpu: '2' });
+    await world.clock.forward(window);
+    expect(world.claims).toHaveLength(2);
+    expect(nominations.podsOf(claim!.metadata.name)).toEqual(['shop/b']);
+    expect(nominations.claimOf(world.pod('shop/a'))).toBe(world.claims[1]?.metadata.name);
+  });
+
+  test('a Pod that has left its node by then needs no machine, and one that has to leave another does', async () => {
+    world.seedPool('web');
+    const old = world.client.seed(nodeClaims, {
+      metadata: { name: 'old', labels: { 'karpenter.sh/nodepool': 'web' } },
+      spec: { nodeClassRef, requirements: [] },
+    });
+    world.seedNode(old);
+    world.becomes(old, 'Registered', 'Initialized');
+    for (const name of ['a', 'b'])
+      world.seedPod(
+        name,
+        { cpu: '5' },
+        { spec: { nodeName: 'old' }, status: { phase: 'Running' } },
+      );
+    const going = world.client.peek(nodeClaims, { name: 'old' })!;
+    const metadata = {
+      ...going.metadata,
+      deletionTimestamp: world.clock.stamp(),
+      finalizers: ['x'],
+    };
+    world.client.seed(nodeClaims, { ...going, metadata });
+    const { solver } = during(() => world.client.remove(pods, { namespace: 'shop', name: 'a' }));
+    const { nominations } = world.start({}, { solver });
+    await world.clock.forward(window);
+    const made = world.claims.filter(({ metadata: { name } }) => name !== 'old');
+    expect(made).toHaveLength(1);
+    expect(nominations.podsOf(made[0]!.metadata.name)).toEqual(['shop/b']);
+  });
+
   test('a pool that goes away makes none', async () => {
     const pool = world.seedPool('web');
     world.seedPod('a');
@@ -92,10 +152,10 @@ describe('while a plan is made', () => {
     );
     const { nominations } = world.start({}, { solver });
     await world.clock.forward(seconds(1));
-    expect(nominations.claimOf('shop/a')).toBeUndefined();
+    expect(nominations.claimOf(world.pod('shop/a'))).toBeUndefined();
     await world.clock.forward(window);
     expect(world.claims).toHaveLength(1);
-    expect(nominations.claimOf('shop/a')).toBe(world.claims[0]!.metadata.name);
+    expect(nominations.claimOf(world.pod('shop/a'))).toBe(world.claims[0]!.metadata.name);
     expect(world.claims[0]!.metadata.name).not.toBe(claim!.metadata.name);
   });
 });

@@ -40,8 +40,8 @@ describe('rules between Pods', () => {
     await world.clock.forward(window);
 
     expect(world.claims).toHaveLength(1);
-    expect(nominations.claimOf('shop/db-2')).toBe(world.claims[0]?.metadata.name);
-    expect(nominations.claimOf('shop/web')).toBeUndefined(); // there is room for it
+    expect(nominations.claimOf(world.pod('shop/db-2'))).toBe(world.claims[0]?.metadata.name);
+    expect(nominations.claimOf(world.pod('shop/web'))).toBeUndefined(); // there is room for it
   });
 });
 
@@ -84,7 +84,7 @@ test('K18: a Pod with a volume claim holds up nobody, and is told that it gets n
   await world.clock.forward(window);
 
   expect(world.claims).toHaveLength(1);
-  expect(nominations.claimOf(plain)).toBe(world.claims[0]?.metadata.name);
+  expect(nominations.claimOf(world.pod(plain))).toBe(world.claims[0]?.metadata.name);
   const told = world.notesOf('FailedScheduling');
   expect(new Set(told.map(({ object }) => object.metadata?.name))).toEqual(new Set(['stateful']));
   expect(told[0]?.message).toContain('NodePool web: has a volume with a claim');

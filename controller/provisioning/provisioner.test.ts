@@ -119,7 +119,7 @@ describe('a machine on its way', () => {
     const key = world.seedPod('b');
     await world.clock.forward(window);
     expect(world.claims).toHaveLength(1);
-    expect(nominations.claimOf(key)).toBe(world.claims[0]?.metadata.name);
+    expect(nominations.claimOf(world.pod(key))).toBe(world.claims[0]?.metadata.name);
   });
 
   test('that goes away frees its Pods for another one', async () => {
@@ -141,7 +141,7 @@ describe('a machine on its way', () => {
     world.becomes(claim!, 'Registered', 'Initialized');
     world.seedNode(claim!);
     await world.clock.forward(seconds(60));
-    expect(nominations.claimOf(key)).toBeUndefined();
+    expect(nominations.claimOf(world.pod(key))).toBeUndefined();
     expect(world.claims).toHaveLength(1);
     expect(world.notesOf('Nominated').at(-1)?.message).toBe(
       `${claim?.metadata.name} has room for this Pod`,

@@ -13,15 +13,13 @@ import { waitAfter, defaultBackOff } from '#kube/runtime/back-off.ts';
 import type { Runnable } from '#kube/runtime/reconciler.ts';
 import { misfitOf } from '#scheduling/misfit.ts';
 import type { Plan, Problem } from '#scheduling/solver.ts';
-import type { NodePool } from '#schemas/karpenter/types.ts';
+import type { NodeClaim, NodePool } from '#schemas/karpenter/types.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
-import { keyText } from '#schemas/kubernetes/resource.ts';
 import { seconds, type Duration } from '#schemas/time/clock.ts';
 
 import type { Catalog } from '../catalog.ts';
 import type { Context } from '../context.ts';
-import { isOurs } from '../ours.ts';
 import type { Reservations } from '../reservations/reservations.ts';
 import { Batcher, type BatchWindow } from './batcher.ts';
 import type { BackedOff } from './breaker/backed-off.ts';
@@ -30,6 +28,7 @@ import { ClaimsInSight } from './claims-in-sight.ts';
 import type { DefaultSpreads } from './default-spread/default-spreads.ts';
 import { ProvisioningEvents } from './events.ts';
 import { Launcher } from './launcher.ts';
+import { LeavingPods } from './leaving/leaving-pods.ts';
 import type { LimitStates } from './limit-states.ts';
 import { limitsNow, type LimitsNow } from './limits-now.ts';
 import { isLiveNomination } from './live-nomination.ts';
@@ -39,18 +38,21 @@ import { NodesInSight } from './nodes-in-sight.ts';
 import type { Nominations } from './nominations.ts';
 import { rejectFirst } from './parallel.ts';
 import { PlanUpkeep } from './plan-upkeep.ts';
+import { PodNews } from './pod-news.ts';
+import { PodsOfPass } from './pods-of-pass.ts';
 import { supplyOf, type Supply } from './pools-in-sight.ts';
-import { isAimed, isProvisionable } from './provisionable.ts';
+import { isProvisionable } from './provisionable.ts';
 import { PodsAside } from './quarantine/pods-aside.ts';
 import { RestingPools } from './resting-pools.ts';
 import { RoomInSight } from './room-in-sight.ts';
 import { Slices } from './slices.ts';
 import type { Solver } from './solver.ts';
-import { sortPods } from './sorted-pods.ts';
+import { sortPods, type SortedPods } from './sorted-pods.ts';
 import { onTheWay, stillWanted, type Now } from './still-wanted.ts';
 import { NoSolverThread } from './thread/errors.ts';
 import { Trials } from './trials/trials.ts';
 import { subscribeTriggers } from './triggers.ts';
+import { VolumesInSight } from './volumes/volumes-in-sight.ts';
 
 export interface ProvisionerParts {
   readonly catalog: Catalog;
@@ -70,9 +72,17 @@ export interface ProvisionerParts {
   readonly slices?: Slices;
 }
 
-type PodProblem = Problem & { readonly pods: readonly Live<Pod>[] };
+type PodProblem = Problem & {
+  readonly pods: readonly Live<Pod>[];
+  readonly leaving: readonly Live<Pod>[];
+};
 
-const nothing: Plan = { claims: [], nominations: new Map(), unschedulable: new Map() };
+const nothing: Plan = {
+  claims: [],
+  nominations: new Map(),
+  unschedulable: new Map(),
+  zones: new Map(),
+};
 
 const noLabels: Readonly<Record<string, string>> = {};
 
@@ -90,10 +100,13 @@ export class Provisioner implements Runnable {
   readonly #upkeep: PlanUpkeep;
   readonly #events: ProvisioningEvents;
   readonly #metrics: ProvisioningMetrics;
+  readonly #news: PodNews;
   readonly #resting: RestingPools;
   readonly #breaker: Breaker;
   readonly #aside: PodsAside;
+  readonly #leaving: LeavingPods;
   readonly #trials: Trials;
+  readonly #volumes: VolumesInSight;
   readonly #slices: Slices;
   #failures = 0;
   #cancelAgain: () => void = () => {};
@@ -109,7 +122,9 @@ export class Provisioner implements Runnable {
     this.#resting = new RestingPools(context.clock);
     this.#breaker = new Breaker(context, parts.nominations);
     this.#aside = new PodsAside(context);
+    this.#leaving = new LeavingPods(context);
     this.#trials = new Trials(context);
+    this.#volumes = new VolumesInSight(context);
     this.#launcher = new Launcher(context, {
       ...parts,
       events: this.#events,
@@ -117,6 +132,7 @@ export class Provisioner implements Runnable {
     });
     this.#upkeep = new PlanUpkeep(context, parts.nominations, this.#claims, parts.batch.max);
     this.#metrics = new ProvisioningMetrics(parts.metrics, context.clock);
+    this.#news = new PodNews(context, this.#events, this.#metrics);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -133,6 +149,7 @@ export class Provisioner implements Runnable {
       signal,
     );
     this.#breaker.follow(signal);
+    this.#volumes.follow(() => this.#batcher.trigger('volume'), signal);
     this.#batcher.trigger('start');
     while (!signal.aborted) {
       // oxlint-disable-next-line no-await-in-loop -- one pass after the other is the point
@@ -160,11 +177,13 @@ export class Provisioner implements Runnable {
     });
     const problem = await this.#problem(supply);
     const solved = await this.#solve(problem, signal);
+    const who = await this.#podsOf(problem);
+    await this.#keepRoom(solved, problem, who);
     const { plan: lasting, held } = await this.#breaker.sift(solved, supply, this.#slices);
     const plan = await this.#trials.sift(lasting, supply, this.#claims.list(), this.#slices);
     const told = [
-      this.#carryOut(plan, problem, signal),
-      this.#tell(plan, problem, supply),
+      this.#carryOut(plan, problem, who, signal),
+      this.#news.tell(plan, problem.pods, supply.skipped, this.#slices),
       this.#tellOfPools(lasting, held, supply, room),
     ];
     rejectFirst(await Promise.allSettled(told)); // what cannot be carried out is told all the same
@@ -174,29 +193,48 @@ export class Provisioner implements Runnable {
   async #problem({ pools, offers }: Supply): Promise<PodProblem> {
     const { caches } = this.#context;
     const sorted = await sortPods(caches.pods.list(), this.#slices);
-    const waiting: Live<Pod>[] = [];
-    await this.#slices.each(sorted.waiting, (pod) => {
-      if (this.#isWaiting(pod)) waiting.push(pod);
-    });
-    const pods = await this.#aside.sift(waiting, this.#slices);
-    this.#tellAside();
-    this.#lookAgain(sorted.waiting.length > 0);
-    this.#metrics.batch(pods.length, sorted.ignored);
-    const picture = { claims: this.#claims.list(), offers, placed: sorted.placed };
-    const sight = pods.length > 0 ? await this.#nodes.look(picture, this.#slices) : { nodes: [] };
+    const claims = this.#claims.list();
+    const { pods, leaving } = await this.#whoTakesPart(sorted, claims);
+    this.#metrics.batch(pods.length + leaving.length, sorted.ignored);
+    const both = [...pods, ...leaving];
+    const picture = { claims, offers, placed: sorted.placed, leaving };
+    const sight = both.length > 0 ? await this.#nodes.look(picture, this.#slices) : { nodes: [] };
+    const mounted = { pods: both, nodes: sight.nodes, placed: sorted.placed };
+    const volumes = await this.#volumes.look(mounted, this.#slices);
     const namespaces = new Map(
       caches.namespaces.list().map(({ metadata }) => [metadata.name, metadata.labels ?? noLabels]),
     );
     const { policies, defaultSpreads } = this.#parts;
-    const defaultSpread = await defaultSpreads?.of(pods, this.#slices);
+    const defaultSpread = await defaultSpreads?.of(both, this.#slices);
     return {
       pods,
+      leaving,
       ...sight,
+      ...volumes,
       pools,
       daemonSets: caches.daemonSets.list(),
       namespaces,
       ...(defaultSpread && { defaultSpread }),
       ...policies,
+    };
+  }
+
+  /** Pods that wait for no machine yet, and those that have to leave theirs; without those with which there is no plan. */
+  async #whoTakesPart(
+    sorted: SortedPods,
+    claims: readonly Live<NodeClaim>[],
+  ): Promise<Pick<PodProblem, 'pods' | 'leaving'>> {
+    const waiting: Live<Pod>[] = [];
+    await this.#slices.each(sorted.waiting, (pod) => {
+      if (this.#isWaiting(pod)) waiting.push(pod);
+    });
+    const found = await this.#leaving.find(claims, sorted.placed, this.#slices);
+    this.#lookAgain(sorted.waiting.length > 0 || found.isToBeSeenAgain);
+    const taken = await this.#aside.sift([...waiting, ...found.pods], this.#slices);
+    this.#news.tellAside(this.#aside.aside);
+    return {
+      pods: taken.filter(({ spec }) => !spec?.nodeName),
+      leaving: taken.filter(({ spec }) => spec?.nodeName),
     };
   }
 
@@ -214,7 +252,7 @@ export class Provisioner implements Runnable {
   }
 
   async #solve(problem: PodProblem, signal: AbortSignal): Promise<Plan> {
-    if (problem.pods.length === 0) return nothing;
+    if (problem.pods.length + problem.leaving.length === 0) return nothing;
     const began = performance.now();
     const plan = await this.#metrics
       .timed(async () => this.#parts.solver.solve(problem, signal))
@@ -226,6 +264,7 @@ export class Provisioner implements Runnable {
     this.#aside.succeeded();
     const facts = {
       pods: problem.pods.length,
+      leaving: problem.leaving.length,
       nodeClaims: plan.claims.length,
       nominated: plan.nominations.size,
       unschedulable: plan.unschedulable.size,
@@ -235,50 +274,49 @@ export class Provisioner implements Runnable {
     return plan;
   }
 
-  async #carryOut(plan: Plan, { nodes, pools }: Problem, signal: AbortSignal): Promise<void> {
+  async #podsOf({ pods, leaving }: PodProblem): Promise<PodsOfPass> {
+    return PodsOfPass.of(pods, leaving, {
+      caches: this.#context.caches,
+      slices: this.#slices,
+      isWaiting: (pod) => this.#isWaiting(pod),
+      isLeaving: (pod) => this.#leaving.isStill(pod),
+    });
+  }
+
+  /** Machines that are there, or are coming, with room for Pods that leave: before anybody says that they are in vain. */
+  async #keepRoom(plan: Plan, { nodes, leaving }: PodProblem, who: PodsOfPass): Promise<void> {
+    const { kept } = this.#parts.nominations;
+    if (leaving.length === 0) return kept.replace([]);
+    const claims = new Map(nodes.map((node) => [node.name, this.#claims.under(node)]));
+    const found: [string, string][] = [];
+    await this.#slices.each(plan.nominations, ([key, target]) => {
+      const claim = who.isLeaving(key) ? claims.get(target) : undefined;
+      if (claim !== undefined) found.push([key, claim]);
+    });
+    return kept.replace(found);
+  }
+
+  async #carryOut(
+    plan: Plan,
+    { nodes, pools }: PodProblem,
+    pods: PodsOfPass,
+    signal: AbortSignal,
+  ): Promise<void> {
     const now: Now = {
       caches: this.#context.caches,
       claims: this.#claims,
-      isWaiting: (pod) => this.#isWaiting(pod),
+      pods,
       slices: this.#slices,
     };
     const joining = await onTheWay(plan, nodes, now);
-    const claims = await stillWanted(plan, pools, now);
+    const wanted = await stillWanted(plan, pools, now);
     for (const [pod, claim] of joining) this.#parts.nominations.plan(claim, [pod]);
     signal.throwIfAborted();
-    await this.#launcher.launch(claims, (claim, planned) => {
+    await this.#launcher.launch(wanted, (claim, { waiting }) => {
       this.#claims.made(claim);
       this.#breaker.made(claim);
-      this.#events.waiting(
-        claim,
-        planned.pods.map((key) => this.#context.caches.pods.get(key)),
-      );
+      this.#events.waiting(claim, waiting);
     });
-  }
-
-  async #tell(plan: Plan, { pods }: PodProblem, supply: Supply): Promise<void> {
-    const isToHear = this.#whoHears();
-    this.#metrics.unschedulable(plan.unschedulable.size);
-    await this.#slices.each(pods, (pod) => {
-      this.#metrics.decided(plan, pod);
-      this.#events.placed(plan, pod);
-      if (isToHear(pod)) this.#events.refused(plan, pod, supply.skipped);
-    });
-    this.#metrics.passed();
-  }
-
-  /** Also when the pass fails then: they wait, and it is not for a machine. */
-  #tellAside(): void {
-    const { aside } = this.#aside;
-    this.#metrics.quarantined(aside.length);
-    const isToHear = this.#whoHears();
-    for (const one of aside) if (isToHear(one.pod)) this.#events.setAside(one);
-  }
-
-  /** Where another provider has pools, a Pod that is not aimed at our Nodes may be theirs: it hears nothing from us. */
-  #whoHears(): (pod: Pod) => boolean {
-    const areAllOurs = this.#context.caches.nodePools.list().every(isOurs);
-    return (pod) => areAllOurs || isAimed(pod);
   }
 
   async #tellOfPools(
@@ -326,7 +364,7 @@ export class Provisioner implements Runnable {
 
   /** Pending, and no machine is on its way for it. */
   #isWaiting(pod: Live<Pod>): boolean {
-    return this.#isPending(pod) && !this.#parts.nominations.claimOf(keyText(pod.metadata));
+    return this.#isPending(pod) && this.#parts.nominations.claimOf(pod) === undefined;
   }
 
   async #failed(error: unknown, signal: AbortSignal): Promise<void> {

@@ -10,32 +10,43 @@ import type { Live } from '#schemas/kubernetes/meta.ts';
 
 import type { Context } from '../context.ts';
 import type { ClaimsInSight } from './claims-in-sight.ts';
+import type { PodsOfPass } from './pods-of-pass.ts';
 import type { Slices } from './slices.ts';
 
 export interface Now {
   readonly caches: Context['caches'];
   readonly claims: ClaimsInSight;
-  /** Waits for a machine, and for none that is on its way. */
-  readonly isWaiting: (pod: Live<Pod>) => boolean;
+  readonly pods: PodsOfPass;
   readonly slices: Slices;
 }
 
-/** Claims with the Pods that still wait; without any of these, or from a pool that is another by now, none. */
+/** A machine to be claimed, and the Pods that it is still for, as they are now. */
+export interface WantedClaim {
+  readonly planned: PlannedClaim;
+  /** They wait for it from now on. */
+  readonly waiting: readonly Live<Pod>[];
+  /** It has room for those that will follow them. */
+  readonly leaving: readonly Live<Pod>[];
+}
+
+/** Claims with the Pods that they are still for; without any of these, or from a pool that is another by now, none. */
 export async function stillWanted(
   { claims }: Plan,
   pools: readonly PoolInSight[],
   now: Now,
-): Promise<PlannedClaim[]> {
+): Promise<WantedClaim[]> {
   const same = new Set(
     pools
       .map(({ pool }) => pool)
       .filter((pool) => isSame(pool, now))
       .map(({ metadata }) => metadata?.name),
   );
-  const wanted: PlannedClaim[] = [];
-  await now.slices.each(claims, (claim) => {
-    const pods = same.has(claim.nodePool) ? claim.pods.filter((key) => isWaiting(key, now)) : [];
-    if (pods.length > 0) wanted.push({ ...claim, pods });
+  const wanted: WantedClaim[] = [];
+  await now.slices.each(claims, (planned) => {
+    if (!same.has(planned.nodePool)) return;
+    const waiting = planned.pods.flatMap((key) => now.pods.waiting(key) ?? []);
+    const leaving = planned.pods.flatMap((key) => now.pods.leaving(key) ?? []);
+    if (waiting.length + leaving.length > 0) wanted.push({ planned, waiting, leaving });
   });
   return wanted;
 }
@@ -45,12 +56,13 @@ export async function onTheWay(
   { nominations }: Plan,
   nodes: readonly NodeInSight[],
   now: Now,
-): Promise<(readonly [pod: string, claimName: string])[]> {
+): Promise<(readonly [pod: Live<Pod>, claimName: string])[]> {
   const coming = nodes.filter(({ kind, name }) => kind === 'claim' && isThere(name, now));
   const names = new Set(coming.map(({ name }) => name));
-  const found: [string, string][] = [];
-  await now.slices.each(nominations, ([pod, target]) => {
-    if (names.has(target) && isWaiting(pod, now)) found.push([pod, target]);
+  const found: [Live<Pod>, string][] = [];
+  await now.slices.each(nominations, ([key, target]) => {
+    const pod = names.has(target) ? now.pods.waiting(key) : undefined;
+    if (pod) found.push([pod, target]);
   });
   return found;
 }
@@ -60,11 +72,6 @@ function isSame({ metadata }: NodePool, { caches }: Now): boolean {
   const pool = caches.nodePools.get(metadata?.name ?? '');
   if (!pool || pool.metadata.deletionTimestamp !== undefined) return false;
   return pool.metadata.uid === metadata?.uid && pool.metadata.generation === metadata.generation;
-}
-
-function isWaiting(key: string, { caches, isWaiting: waits }: Now): boolean {
-  const pod = caches.pods.get(key);
-  return pod !== undefined && waits(pod);
 }
 
 function isThere(claimName: string, { claims }: Now): boolean {

@@ -25,13 +25,17 @@ export interface PodGroup {
   readonly amounts: PodAmounts;
   /** `namespace/name`, oldest first. */
   readonly pods: string[];
+  /** How many of them have no node; the others have to leave theirs. */
+  pending: number;
   /** Creation of the oldest, then its key: of groups alike in size the older comes first. */
   readonly age: string;
 }
 
 export function groupsOf(problem: Problem): PodGroup[] {
   const forms = new PodForms();
-  const formed = problem.pods.map((pod) => ({ pod, key: keyOf(pod), ...forms.of(pod) }));
+  const formedOf = (pods: readonly Pod[], isPending: boolean): Known[] =>
+    pods.map((pod) => ({ pod, isPending, key: keyOf(pod), ...forms.of(pod) }));
+  const formed = [...formedOf(problem.pods, true), ...formedOf(problem.leaving ?? [], false)];
   const groups = new Groups(problem, labelKeys(problem, forms.all));
   for (const one of formed.toSorted(olderFirst)) groups.add(one);
   return groups.all;
@@ -40,6 +44,7 @@ export function groupsOf(problem: Problem): PodGroup[] {
 interface Known extends Formed {
   readonly pod: Pod;
   readonly key: string;
+  readonly isPending: boolean;
 }
 
 class Groups {
@@ -59,13 +64,15 @@ class Groups {
     return [...this.#groups.values()].flatMap((byAmounts) => [...byAmounts.values()]);
   }
 
-  add({ pod, key, form, amounts }: Known): void {
+  add({ pod, key, form, amounts, isPending }: Known): void {
     const kind = this.#kindOf(pod, key, form);
     const groups = this.#groups.get(kind) ?? new Map<PodAmounts, PodGroup>();
     this.#groups.set(kind, groups);
-    const group = groups.get(amounts);
-    if (group) group.pods.push(key);
-    else groups.set(amounts, { kind, amounts, pods: [key], age: `${bornAt(pod)} ${key}` });
+    const age = `${bornAt(pod)} ${key}`;
+    const group = groups.get(amounts) ?? { kind, amounts, pods: [], pending: 0, age };
+    groups.set(amounts, group);
+    group.pods.push(key);
+    if (isPending) group.pending += 1;
   }
 
   #kindOf({ metadata }: Pod, key: string, form: PodForm): PodKind {

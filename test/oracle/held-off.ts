@@ -26,7 +26,8 @@ export function heldOff(problem: Problem, pod: Pod, node: string): string | unde
     bound: bound.map((one) => ({ ...one, pod: inWords(one.pod) })),
   };
   const nominations = new Map([[keyOf(pod), node]]);
-  return unbound(told, { claims: [], nominations, unschedulable: new Map() })[0];
+  const plan = { claims: [], nominations, unschedulable: new Map(), zones: new Map() };
+  return unbound(told, plan)[0];
 }
 
 /** The judge knows namespaces by name only. */

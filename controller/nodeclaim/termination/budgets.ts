@@ -1,4 +1,10 @@
-import { fromLabels, fromSelector, intersect, matchesLabels } from '#scheduling/requirements.ts';
+import {
+  fromLabels,
+  fromSelector,
+  intersect,
+  matchesLabels,
+  type Requirements,
+} from '#scheduling/requirements.ts';
 import type { Pod, PodDisruptionBudget } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 
@@ -17,9 +23,18 @@ export function budgetsOf(
 }
 
 /** One without a selector selects nothing, one with an empty selector all Pods of its namespace. */
-function selects({ metadata, spec }: PodDisruptionBudget, pod: Live<Pod>): boolean {
-  if (metadata?.namespace !== pod.metadata.namespace || !spec?.selector) return false;
+export function selects(budget: PodDisruptionBudget, pod: Live<Pod>): boolean {
+  if (budget.metadata?.namespace !== pod.metadata.namespace) return false;
+  const asked = known.get(budget) ?? askedBy(budget);
+  known.set(budget, asked);
+  return asked !== 'nobody' && matchesLabels(asked, pod.metadata.labels ?? {});
+}
+
+/** Budgets as they are in the cache, where an object never changes. */
+const known = new WeakMap<PodDisruptionBudget, Requirements | 'nobody'>();
+
+function askedBy({ spec }: PodDisruptionBudget): Requirements | 'nobody' {
+  if (!spec?.selector) return 'nobody';
   const { matchLabels, matchExpressions = [] } = spec.selector;
-  const asked = intersect(fromLabels(matchLabels), fromSelector(matchExpressions));
-  return matchesLabels(asked, pod.metadata.labels ?? {});
+  return intersect(fromLabels(matchLabels), fromSelector(matchExpressions));
 }

@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 
 import type { Pod } from '#schemas/kubernetes/core.ts';
-import { annotations } from '#schemas/names.ts';
 import { seconds } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 import { toTimestamp } from '#schemas/time/system-clock.ts';
 
 import { pod } from '../../testing/objects.ts';
-import { graceOf, isHeld, isInTheWay, isStuck } from './drainable.ts';
+import { graceOf, isInTheWay, isStuck } from './drainable.ts';
 
 const clock = new FakeClock();
 const ago = (duration: number): string => toTimestamp(clock.now() - duration);
@@ -55,14 +54,6 @@ test('a Pod is stuck once its end is more than a minute past', () => {
   expect(isStuck(pod('p'), clock)).toBe(false);
   expect(isStuck(pod('p', deleted(ago(seconds(60)))), clock)).toBe(false);
   expect(isStuck(pod('p', deleted(ago(seconds(61)))), clock)).toBe(true);
-});
-
-test('only "true" holds a Pod', () => {
-  const withWish = (text: string) =>
-    pod('p', { metadata: { annotations: { [annotations.doNotDisrupt]: text } } });
-  expect(isHeld(withWish('true'))).toBe(true);
-  expect(isHeld(withWish('false'))).toBe(false);
-  expect(isHeld(pod('p'))).toBe(false);
 });
 
 test('a Pod has the grace it asks for, and half a minute otherwise', () => {

@@ -1,6 +1,6 @@
 import { tolerates } from '#scheduling/taints.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
-import { annotations, taints } from '#schemas/names.ts';
+import { taints } from '#schemas/names.ts';
 import { minutes, seconds, type Clock, type Duration } from '#schemas/time/clock.ts';
 
 /** A Pod this long past its end is stuck; its machine's end will free it. */
@@ -20,11 +20,6 @@ export function isInTheWay(pod: Pod, clock: Clock): boolean {
 export function isStuck({ metadata }: Pod, clock: Clock): boolean {
   const end = metadata?.deletionTimestamp;
   return end !== undefined && clock.now() - clock.from(end) > tooLong;
-}
-
-/** Held by its owner's wish until the claim's deadline. */
-export function isHeld(pod: Pod): boolean {
-  return pod.metadata?.annotations?.[annotations.doNotDisrupt] === 'true';
 }
 
 export function graceOf(pod: Pod): Duration {

@@ -6,11 +6,12 @@ import { annotations } from '#schemas/names.ts';
 import { minutes, seconds, type Duration, type Instant } from '#schemas/time/clock.ts';
 
 import type { Context } from '../../context.ts';
+import { asksToStay } from '../../do-not-disrupt.ts';
 import { coded } from '../../reason.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import { deadlineOf } from '../termination-deadline.ts';
 import { budgetsOf } from './budgets.ts';
-import { graceOf, isHeld } from './drainable.ts';
+import { graceOf } from './drainable.ts';
 
 /**
  * Has Pods leave. They are evicted, so PodDisruptionBudgets hold; `karpenter.sh/do-not-disrupt` holds a Pod until the
@@ -33,7 +34,7 @@ export class Eviction {
       return undefined;
     }
     if (pod.metadata.deletionTimestamp !== undefined) return undefined;
-    const why = isHeld(pod)
+    const why = asksToStay(pod, this.#context.clock)
       ? coded(`its annotation ${annotations.doNotDisrupt} holds it`, 'KPU401')
       : await this.#evict(hand, pod);
     if (why !== undefined) this.#blocked(hand, pod, why);

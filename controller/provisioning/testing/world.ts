@@ -136,6 +136,12 @@ export class World {
     return this.client.all(nodeClaims);
   }
 
+  /** As it is now. */
+  pod(key: string): Live<Pod> {
+    const [namespace = '', name = ''] = key.split('/');
+    return this.client.peek(pods, { namespace, name })!;
+  }
+
   notesOf(reason: string): EventNote[] {
     return this.notes.filter((note) => note.reason === reason);
   }

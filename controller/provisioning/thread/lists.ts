@@ -47,19 +47,13 @@ const noSpec: PodSpec = { containers: [] };
 
 const pods: Travel<Pod> = {
   of: (problem) => keyed(problem.pods, keyOf),
-  write: ({ metadata, spec }, parts) =>
-    written(
-      [metadata?.creationTimestamp ?? ''],
-      [parts.of(spec ?? noSpec, specText), parts.of(metadata?.labels ?? noLabels, JSON.stringify)],
-    ),
-  read: (key, [created, spec, labels], known) =>
-    podOf(key, {
-      spec: known.part(spec),
-      labels: known.part(labels),
-      ...(created !== '' && { creationTimestamp: String(created) }),
-    }),
+  ...asUnplaced(),
 };
 
+const leaving: Travel<Pod> = {
+  of: (problem) => problem.leaving && keyed(problem.leaving, keyOf),
+  ...asUnplaced(),
+};
 const bound: Travel<BoundPod> = {
   of: (problem) => problem.bound && keyed(problem.bound, ({ pod }) => keyOf(pod)),
   write: ({ pod: { metadata, spec }, on }, parts) =>
@@ -118,6 +112,7 @@ const selectors: Travel<readonly LabelSelector[]> = asPart(
 
 export const lists = {
   pods,
+  leaving,
   bound,
   nodes,
   closed,
@@ -130,6 +125,26 @@ export const lists = {
 
 export type ListName = keyof typeof lists;
 export const listNames = Object.keys(lists) as readonly ListName[];
+
+/** Pods that a place is sought for. */
+function asUnplaced(): Omit<Travel<Pod>, 'of'> {
+  return {
+    write: ({ metadata, spec }, parts) =>
+      written(
+        [metadata?.creationTimestamp ?? ''],
+        [
+          parts.of(spec ?? noSpec, specText),
+          parts.of(metadata?.labels ?? noLabels, JSON.stringify),
+        ],
+      ),
+    read: (key, [created, spec, labels], known) =>
+      podOf(key, {
+        spec: known.part(spec),
+        labels: known.part(labels),
+        ...(created !== '' && { creationTimestamp: String(created) }),
+      }),
+  };
+}
 
 /** What differs for nearly every item travels as it is. */
 function asText<T extends object>(of: Travel<T>['of']): Travel<T> {

@@ -24,6 +24,7 @@ interface Piece {
   readonly claims?: readonly ClaimText[];
   readonly nominations?: readonly (readonly [pod: string, node: string])[];
   readonly refused?: readonly { readonly refusals: readonly Refusal[]; readonly pods: string[] }[];
+  readonly zones?: readonly (readonly [zone: string, pods: number])[];
 }
 
 /** Entries of one piece. */
@@ -37,6 +38,7 @@ export function* piecesOf(plan: Plan, pools: readonly PoolInSight[]): Iterable<s
     cut(claims, (some) => ({ claims: some })),
     cut([...plan.nominations], (some) => ({ nominations: some }), 4 * most),
     cut(refusedIn(plan), (some) => ({ refused: some })),
+    cut([...plan.zones], (some) => ({ zones: some })),
   ];
   for (const some of pieces) for (const piece of some) yield JSON.stringify(piece);
 }
@@ -51,6 +53,7 @@ export async function planOf(
   const claims: PlannedClaim[] = [];
   const nominations = new Map<string, string>();
   const unschedulable = new Map<string, readonly Refusal[]>();
+  const zones = new Map<string, number>();
   const sizes = new Map(
     pools.map(({ pool, instanceTypes }) => [pool.metadata?.name, instanceTypes]),
   );
@@ -62,11 +65,16 @@ export async function planOf(
     }
     for (const { wording, ...claim } of piece.claims ?? [])
       claims.push({ ...wordings[wording]!, ...claim });
-    for (const [pod, node] of piece.nominations ?? []) nominations.set(pod, node);
+    fill(nominations, piece.nominations);
     for (const { refusals, pods } of piece.refused ?? [])
       for (const pod of pods) unschedulable.set(pod, refusals);
+    fill(zones, piece.zones);
   });
-  return { claims, nominations, unschedulable };
+  return { claims, nominations, unschedulable, zones };
+}
+
+function fill<V>(map: Map<string, V>, entries: readonly (readonly [string, V])[] = []): void {
+  for (const [key, value] of entries) map.set(key, value);
 }
 
 function worded(

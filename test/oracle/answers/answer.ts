@@ -48,6 +48,7 @@ export function planOf(answer: Answer): Plan {
       onNodes.flatMap(({ place, pods }) => pods.map((pod) => [pod, place.node] as const)),
     ),
     unschedulable: new Map(),
+    zones: new Map(),
   };
 }
 

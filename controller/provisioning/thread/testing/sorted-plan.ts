@@ -1,11 +1,12 @@
 import type { Plan } from '#scheduling/solver.ts';
 
 /** A problem may be told in any order, and its plan in any other. */
-export function sortedPlan({ claims, nominations, unschedulable }: Plan) {
+export function sortedPlan({ claims, nominations, unschedulable, zones }: Plan) {
   return {
     claims: claims.toSorted((a, b) => compare(a.pods[0] ?? '', b.pods[0] ?? '')),
     nominations: [...nominations].toSorted(([a], [b]) => compare(a, b)),
     unschedulable: [...unschedulable].toSorted(([a], [b]) => compare(a, b)),
+    zones: [...zones].toSorted(([a], [b]) => compare(a, b)),
   };
 }
 
