@@ -22,6 +22,9 @@ export class Ceilings {
   /** Offers under a cap, so that the same answer is the very same array; by the sizes and the cap's text. */
   readonly #offers = new WeakMap<Offer['instanceTypes'], Map<string, Offer['instanceTypes']>>();
 
+  /** The very same as long as the policy is: whoever sums up what a bound covers does it once. */
+  readonly #totals = new WeakMap<UnikraftQuotaPolicy, readonly Bound[]>();
+
   constructor(caches: Pick<Caches, 'quotaPolicies' | 'nodePools'>) {
     this.#caches = caches;
   }
@@ -44,10 +47,17 @@ export class Ceilings {
       .flatMap((policy) => this.totalsIn(policy));
   }
 
-  totalsIn(policy: UnikraftQuotaPolicy): Bound[] {
+  totalsIn(policy: UnikraftQuotaPolicy): readonly Bound[] {
+    const known = this.#totals.get(policy);
+    if (known) return known;
     const covers = ({ pool, nodeClass }: Entry): boolean =>
       selects(policy, this.membership(pool, nodeClass ?? ''));
-    return limitsIn(policy.spec.ceilings.total, policy).map((limit) => ({ ...limit, covers }));
+    const bounds = limitsIn(policy.spec.ceilings.total, policy).map((limit) => ({
+      ...limit,
+      covers,
+    }));
+    this.#totals.set(policy, bounds);
+    return bounds;
   }
 
   /** The most that a new machine of a pool and node class may offer. */

@@ -1,4 +1,5 @@
-import { judge, type Bound, type Entry, type Ledger, type Verdict } from './ledger.ts';
+import { Account } from './account.ts';
+import { textOf, type Bound, type Entry, type Ledger, type Verdict } from './ledger.ts';
 
 /** One thing asked of a ledger. */
 export type Ask =
@@ -28,25 +29,25 @@ export interface Outcome {
  * found to take before what others ask for.
  */
 export function settle(ledger: Ledger, asks: readonly Ask[]): Outcome {
-  const next = new Map(ledger);
-  for (const ask of asks) settleFact(next, ask);
-  const verdicts = asks.map((ask) => come(next, ask));
-  return { ledger: next, changed: !isSame(ledger, next), verdicts };
+  const account = new Account(ledger);
+  for (const ask of asks) settleFact(account, ask);
+  const verdicts = asks.map((ask) => come(account, ask));
+  return { ledger: account.entries, changed: !isSame(ledger, account.entries), verdicts };
 }
 
-function settleFact(ledger: Map<string, Entry>, ask: Ask): void {
-  if (ask.kind === 'release') ledger.delete(ask.uid);
-  if (ask.kind === 'rebuild') ask.gone.forEach((uid) => ledger.delete(uid));
-  if (ask.kind === 'hold') ledger.set(ask.uid, ask.entry);
+function settleFact(account: Account, ask: Ask): void {
+  if (ask.kind === 'release') account.remove(ask.uid);
+  if (ask.kind === 'rebuild') ask.gone.forEach((uid) => account.remove(uid));
+  if (ask.kind === 'hold') account.put(ask.uid, ask.entry);
 }
 
-function come(ledger: Map<string, Entry>, ask: Ask): Verdict {
+function come(account: Account, ask: Ask): Verdict {
   if (ask.kind === 'rebuild') {
-    for (const [uid, entry] of ask.held) if (!ledger.has(uid)) ledger.set(uid, entry);
+    for (const [uid, entry] of ask.held) if (!account.entries.has(uid)) account.put(uid, entry);
   }
   if (ask.kind !== 'reserve') return { granted: true };
-  const verdict = judge(ledger, ask.bounds, ask.uid, ask.entry.resources);
-  if (verdict.granted) ledger.set(ask.uid, ask.entry);
+  const verdict = account.judge(ask.bounds, ask.uid, ask.entry.resources);
+  if (verdict.granted) account.put(ask.uid, ask.entry);
   return verdict;
 }
 
@@ -55,5 +56,5 @@ function isSame(a: Ledger, b: Ledger): boolean {
 }
 
 function isSameEntry(a: Entry, b: Entry | undefined): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
+  return a === b || (b !== undefined && textOf(a) === textOf(b));
 }

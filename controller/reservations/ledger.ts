@@ -47,48 +47,23 @@ export interface Denied {
 
 export type Verdict = Granted | Denied;
 
-/**
- * Whether `uid` may hold these resources. What it holds already it may keep or lessen, also above a limit that was
- * lowered since: its machine may be running.
- *
- * @throws InvalidQuantity when a limit is none
- */
-export function judge(
-  ledger: Ledger,
-  bounds: readonly Bound[],
-  uid: string,
-  resources: Readonly<ResourceList>,
-): Verdict {
-  const held = ledger.get(uid)?.resources ?? {};
-  const used = new Map<Bound['covers'], ResourceList>();
-  for (const { resource, amount: text, policy, covers } of bounds) {
-    const asked = amountOf(resources, resource);
-    const limit = Quantity.parse(text);
-    if (asked.compareTo(amountOf(held, resource)) <= 0) continue;
-    const all = used.get(covers) ?? usedBy(othersIn(ledger, uid, covers));
-    used.set(covers, all); // limits of one policy cover the same machines
-    const use = amountOf(all, resource);
-    if (use.add(asked).compareTo(limit) > 0) {
-      const amounts = { limit: limit.toString(), use: use.toString(), asked: asked.toString() };
-      return { granted: false, resource, ...amounts, ...(policy !== undefined && { policy }) };
-    }
-  }
-  return { granted: true };
-}
-
-function othersIn(ledger: Ledger, uid: string, covers: Bound['covers']): Entry[] {
-  return [...ledger].flatMap(([holder, entry]) =>
-    holder !== uid && (covers?.(entry) ?? true) ? [entry] : [],
-  );
-}
-
 export function usedBy(entries: Iterable<Entry>): ResourceList {
   return addResources(...[...entries].map(({ resources }) => resources));
 }
 
-/** Undefined when any entry is no entry of ours: someone wrote into the ConfigMap, so none of it can be trusted. */
-export function readLedger({ data = {} }: ConfigMap): Ledger | undefined {
-  const entries = Object.entries(data).map(([uid, text]) => [uid, readEntry(text)] as const);
+/**
+ * Undefined when any entry is no entry of ours: someone wrote into the ConfigMap, so none of it can be trusted.
+ *
+ * @param before  as it was read or written last: what has not changed since is the very same entry
+ */
+export function readLedger(
+  { data = {} }: ConfigMap,
+  before: Ledger = new Map(),
+): Ledger | undefined {
+  const entries = Object.entries(data).map(([uid, text]) => {
+    const known = before.get(uid);
+    return [uid, known && textOf(known) === text ? known : readEntry(text)] as const;
+  });
   const isSound = (pair: readonly [string, Entry | undefined]): pair is [string, Entry] =>
     pair[1] !== undefined;
   return entries.every(isSound) ? new Map(entries) : undefined;
@@ -108,7 +83,17 @@ export function entryOf(
 /** Ordered by UID, so that the same ledger is always the same object. */
 export function writeLedger(ledger: Ledger): Record<string, string> {
   const sorted = [...ledger].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(sorted.map(([uid, entry]) => [uid, JSON.stringify(entry)]));
+  return Object.fromEntries(sorted.map(([uid, entry]) => [uid, textOf(entry)]));
+}
+
+/** Entries never change, and most of a ledger is as it was at the write before. */
+const texts = new WeakMap<Entry, string>();
+
+/** As it stands in the ConfigMap. */
+export function textOf(entry: Entry): string {
+  const text = texts.get(entry) ?? JSON.stringify(entry);
+  texts.set(entry, text);
+  return text;
 }
 
 /**

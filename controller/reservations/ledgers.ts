@@ -167,7 +167,7 @@ export class Ledgers {
         if (isNotFound(error)) return undefined;
         throw error;
       });
-    const ledger = configMap && readLedger(configMap);
+    const ledger = configMap && readLedger(configMap, this.#pages.get(scope)?.ledger);
     if (ledger) return { ledger, configMap };
     if (!configMap && asks.every(givesBack)) return { ledger: new Map(), configMap };
     if (configMap)
