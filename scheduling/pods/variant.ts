@@ -213,12 +213,16 @@ function rulesAt(
   if (rules === noRules) return unruled;
   const terms = form.alternatives.map((one) => wishes.of(one));
   const tolerations = form.spec.tolerations ?? [];
-  const standing = { formId: form.id, terms, tolerations };
-  const spread = (one: Spread): Rule => topology.spread(one, kind, standing);
+  const spreads = (some: readonly Spread[], together: readonly Spread[]): Rule[] => {
+    const keys = together.map(({ topologyKey }) => topologyKey);
+    const standing = { formId: form.id, terms, tolerations, keys };
+    return some.map((one) => topology.spread(one, kind, standing));
+  };
   const away = (term: PodTerm): Rule => topology.antiAffinity(term, kind);
   return {
     rules: [
-      ...[...rules.spread, ...level.spread].map(spread),
+      ...spreads(rules.spread, rules.spread),
+      ...spreads(level.spread, rules.preferredSpread),
       ...topology.affinities(rules.affinity, kind),
       ...level.affinity.flatMap((term) => topology.affinities([term], kind, true)),
       ...[...rules.antiAffinity, ...level.antiAffinity].map(away),

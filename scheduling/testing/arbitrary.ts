@@ -10,7 +10,10 @@ import { apart, labelled, near, spread, type Labels } from './rules.ts';
 
 const zones = ['1a', '1b', '1c'];
 const apps = ['a', 'b', 'c'];
-const key = fc.constantFrom(labels.zone, labels.hostname);
+/** A label that some nodes do not have. */
+const rack = 'rack';
+const racks = ['r1', 'r2'];
+const key = fc.constantFrom(labels.zone, labels.zone, labels.hostname, rack);
 const app = fc.constantFrom(...apps).map((name): Labels => ({ app: name }));
 
 const rule: fc.Arbitrary<Partial<PodSpec>> = fc.oneof(
@@ -27,6 +30,17 @@ const rule: fc.Arbitrary<Partial<PodSpec>> = fc.oneof(
     .map(({ key: over, app: of, minDomains, ...parts }) =>
       spread(over, of, { ...parts, ...(minDomains === undefined ? {} : { minDomains }) }),
     ),
+  fc
+    .record({
+      app,
+      skews: fc.tuple(fc.integer({ min: 1, max: 2 }), fc.integer({ min: 1, max: 4 })),
+    })
+    .map(({ app: of, skews: [skew, other] }) => ({
+      topologySpreadConstraints: [
+        ...(spread(labels.zone, of, { maxSkew: skew }).topologySpreadConstraints ?? []),
+        ...(spread(rack, of, { maxSkew: other }).topologySpreadConstraints ?? []),
+      ],
+    })),
   fc.tuple(key, app).map(([over, of]) => near(over, of)),
   fc.tuple(key, app).map(([over, of]) => apart(over, of)),
 );
@@ -70,6 +84,7 @@ const pods: fc.Arbitrary<Pod[]> = fc
 
 const site = fc.record({
   zone: fc.constantFrom(...zones),
+  rack: fc.option(fc.constantFrom(...racks), { nil: undefined }),
   cpu: fc.integer({ min: 1, max: 6 }),
   gold: fc.boolean(),
   bound: fc.array(fc.record({ app, rule: fc.option(apartOnly(), { nil: undefined }) }), {
@@ -88,8 +103,9 @@ export const anyProblem: fc.Arbitrary<Problem> = fc
     limit: fc.option(fc.integer({ min: 1, max: 6 })),
     zones: fc.subarray(zones, { minLength: 1 }),
     hasGold: fc.boolean(),
+    hasRacks: fc.boolean(),
   })
-  .map(({ pods: wanted, sites, limit, zones: sold, hasGold }) => {
+  .map(({ pods: wanted, sites, limit, zones: sold, hasGold, hasRacks }) => {
     const sizes = [
       size(2, { zones: sold }),
       size(4, { zones: sold }),
@@ -98,6 +114,7 @@ export const anyProblem: fc.Arbitrary<Problem> = fc
     const gold = pool('gold', { sizes, labels: { tier: 'gold' }, weight: 10 });
     const plain = pool('plain', {
       sizes,
+      requirements: hasRacks ? [{ key: rack, operator: 'In', values: racks }] : [],
       ...(limit === null ? {} : { limits: { nodes: `${limit}` } }),
     });
     return problem({
@@ -111,14 +128,20 @@ export const anyProblem: fc.Arbitrary<Problem> = fc
   });
 
 function nodeOf(
-  { zone, cpu, gold }: { zone: string; cpu: number; gold: boolean },
+  {
+    zone,
+    rack: at,
+    cpu,
+    gold,
+  }: { zone: string; rack: string | undefined; cpu: number; gold: boolean },
   index: number,
 ): NodeInSight {
-  return node(
-    `n${index}`,
-    { cpu: `${cpu}`, memory: '16Gi' },
-    { labels: { [labels.zone]: zone, ...(gold ? { tier: 'gold' } : {}) } },
-  );
+  const own = {
+    [labels.zone]: zone,
+    ...(at === undefined ? {} : { [rack]: at }),
+    ...(gold ? { tier: 'gold' } : {}),
+  };
+  return node(`n${index}`, { cpu: `${cpu}`, memory: '16Gi' }, { labels: own });
 }
 
 function boundTo(

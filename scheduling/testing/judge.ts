@@ -229,17 +229,20 @@ function spreadProblem(
 ): string | undefined {
   const all = (pod.spec?.topologySpreadConstraints ?? []) as unknown as Spread[];
   const hard = all.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule');
-  const bad = hard.find((one) => !spreads(one, pod, node, nodes));
+  const known = nodes.filter((each) =>
+    hard.every(({ topologyKey: key }) => Object.hasOwn(each.labels, key)),
+  );
+  const bad = hard.find((one) => !spreads(one, pod, node, known));
   return bad && `spread over ${bad.topologyKey}`;
 }
 
+/** @param nodes  those that have the key of every spread of the Pod: no other is looked at */
 function spreads(one: Spread, pod: Pod, node: JudgedNode, nodes: readonly JudgedNode[]): boolean {
   const { topologyKey: key, maxSkew, minDomains = 1 } = one;
   const here = node.labels[key];
   if (here === undefined) return false;
   const looked = nodes.filter(
     (each) =>
-      each.labels[key] !== undefined &&
       (one.nodeAffinityPolicy === 'Ignore' || accepts(pod, each)) &&
       (one.nodeTaintsPolicy !== 'Honor' || toleratesAll(pod, each.taints)),
   );

@@ -91,7 +91,9 @@ function statesFor(
   if (!filter) return [start];
   if (!filter.admitsTaints(taints)) return [];
   const states = filter.terms?.map((asked) => start.narrow(asked)) ?? [start];
-  return states.filter((state) => typeof state !== 'string');
+  return states
+    .filter((state) => typeof state !== 'string')
+    .filter((state) => filter.admitsKeys(state));
 }
 
 function subjectOf({ metadata }: Pod): Subject {

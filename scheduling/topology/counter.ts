@@ -1,4 +1,4 @@
-import type { Domains } from './domains.ts';
+import type { Domains, Whereabouts } from './domains.ts';
 import type { NodeFilter, NodeLike } from './node-filter.ts';
 import type { Labels, Selector } from './selector.ts';
 
@@ -63,7 +63,7 @@ export class Counter {
   }
 
   /** Whether Pods on such a node are counted. */
-  looksAt(node: NodeLike): boolean {
+  looksAt(node: NodeLike & Whereabouts): boolean {
     return !this.filter || this.filter.admits(node);
   }
 

@@ -1,4 +1,5 @@
 import type { Toleration } from '#schemas/kubernetes/core.ts';
+import { labels } from '#schemas/names.ts';
 
 import type { Asked } from '../labels/asked.ts';
 import { CounterIndex } from './counter-index.ts';
@@ -22,6 +23,8 @@ export interface Standing {
   /** Kinds of node that the Pod accepts. */
   readonly terms: readonly Asked[];
   readonly tolerations: readonly Toleration[];
+  /** Keys of all spreads that are looked at together: those that must hold, or those that are wished for. */
+  readonly keys: readonly string[];
 }
 
 /** All rules between Pods of one pass, and what they count. Rules that count the same share a counter. */
@@ -121,22 +124,37 @@ export class Topology {
   }
 
   /** None when every node counts. */
-  #filter(spread: Spread, { formId, terms, tolerations }: Standing): NodeFilter | undefined {
+  #filter(spread: Spread, { formId, terms, tolerations, keys }: Standing): NodeFilter | undefined {
     const honoursLabels = spread.nodeAffinityPolicy !== 'Ignore' && !isAnything(terms);
     const honoursTaints = spread.nodeTaintsPolicy === 'Honor';
-    if (!honoursLabels && !honoursTaints) return undefined;
-    const id = `${honoursLabels} ${honoursTaints} ${formId}`;
+    const others = keysBeside(spread, keys);
+    if (!honoursLabels && !honoursTaints && others.length === 0) return undefined;
+    const form = honoursLabels || honoursTaints ? formId : '';
+    const id = `${honoursLabels} ${honoursTaints} ${form} ${others.join()}`;
     const known =
       this.#filters.get(id) ??
-      new NodeFilter(
-        id,
-        honoursLabels ? terms : undefined,
-        honoursTaints ? tolerations : undefined,
-      );
+      new NodeFilter(id, {
+        terms: honoursLabels ? terms : undefined,
+        tolerations: honoursTaints ? tolerations : undefined,
+        keys: others.map((key) => this.#domainsOf(key)),
+      });
     this.#filters.set(id, known);
     return known;
   }
 }
+
+/**
+ * Keys that a node must have beside the spread's own to be looked at. All nodes have a host name; and a host counts for a
+ * Pod only where it may go, which has all keys anyway.
+ */
+function keysBeside({ topologyKey }: Spread, keys: readonly string[]): readonly string[] {
+  if (keys.length < 2 || topologyKey === hostname) return none;
+  const others = keys.filter((key) => key !== topologyKey && key !== hostname);
+  return others.length > 0 ? [...new Set(others)].toSorted() : none;
+}
+
+const { hostname } = labels;
+const none: readonly string[] = [];
 
 function isAnything(terms: readonly Asked[]): boolean {
   return terms.some(({ requirements }) => requirements.size === 0);
