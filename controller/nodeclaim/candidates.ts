@@ -12,6 +12,7 @@ import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { fits } from '#schemas/quantity/resources.ts';
 
 import type { Offer } from '../catalog.ts';
+import { WorkedOut } from '../worked-out.ts';
 
 export interface PricedCandidate {
   readonly type: InstanceType;
@@ -25,10 +26,17 @@ export interface PricedCandidate {
  * are sold, are thought to have capacity, and the node class has a subnet. Equal prices go by name, so that a
  * restart chooses alike.
  */
-export function candidatesFor(
-  claim: NodeClaim,
-  { instanceTypes, nodeClass }: Offer,
-): PricedCandidate[] {
+export function candidatesFor(claim: NodeClaim, offer: Offer): readonly PricedCandidate[] {
+  const { spec, subnets } = offer.nodeClass;
+  const { requirements, resources } = claim.spec;
+  const question = JSON.stringify([requirements, resources?.requests, spec.aws?.region, subnets]);
+  return candidates.of(offer.instanceTypes, question, () => workOut(claim, offer));
+}
+
+/** Claims of one plan ask alike, and none of a thousand sizes changes between them: a millisecond for each otherwise. */
+const candidates = new WorkedOut<readonly PricedCandidate[]>();
+
+function workOut(claim: NodeClaim, { instanceTypes, nodeClass }: Offer): PricedCandidate[] {
   const asked = fromSelector(claim.spec.requirements);
   const requests = claim.spec.resources?.requests ?? {};
   const named = asked.get(labels.instanceType); // most claims name some sixty of a thousand

@@ -10,7 +10,9 @@ import { corrected, correctionsOf, type Corrections } from './corrections.ts';
 import { Revisions, type Revision } from './revisions.ts';
 
 interface Made {
-  /** What the sizes were made from, as text. */
+  /** What it was made from: as it was given, and as text. */
+  readonly sizes: readonly SizeOnSale[];
+  readonly rest: string;
   readonly basis: string;
   readonly instanceTypes: readonly InstanceType[];
 }
@@ -57,14 +59,26 @@ export class CloudCatalog implements Catalog {
     sizes: readonly SizeOnSale[],
     corrections: Corrections,
   ): readonly InstanceType[] {
-    const basis = JSON.stringify([name, corrections, sizes]);
     const known = this.#made.get(nodeClass.nodeClass);
-    if (known?.basis === basis) return known.instanceTypes;
-    const instanceTypes = sizes
-      .flatMap((size) => instanceTypeFrom(size, nodeClass.spec.platform, corrections) ?? [])
-      .toSorted(byPrice);
-    this.#made.set(nodeClass.nodeClass, { basis, instanceTypes });
+    const rest = JSON.stringify([name, corrections]);
+    if (known?.sizes === sizes && known.rest === rest) return known.instanceTypes;
+    const basis = rest + JSON.stringify(sizes);
+    const instanceTypes =
+      known?.basis === basis
+        ? known.instanceTypes
+        : this.#make(sizes, nodeClass.spec.platform, corrections);
+    this.#made.set(nodeClass.nodeClass, { sizes, rest, basis, instanceTypes });
     return instanceTypes;
+  }
+
+  #make(
+    sizes: readonly SizeOnSale[],
+    platform: Parameters<typeof quotasFor>[1],
+    corrections: Corrections,
+  ): readonly InstanceType[] {
+    return sizes
+      .flatMap((size) => instanceTypeFrom(size, platform, corrections) ?? [])
+      .toSorted(byPrice);
   }
 }
 

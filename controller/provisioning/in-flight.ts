@@ -1,3 +1,4 @@
+import type { InstanceType } from '#schemas/instances/instance-type.ts';
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Taint } from '#schemas/kubernetes/core.ts';
 import type { ResourceList } from '#schemas/kubernetes/meta.ts';
@@ -6,6 +7,7 @@ import { Quantity } from '#schemas/quantity/quantity.ts';
 import { cappedCapacity, type MachineCap } from '#schemas/quotapolicy/ceilings.ts';
 
 import type { Offer } from '../catalog.ts';
+import { WorkedOut } from '../worked-out.ts';
 
 /** Taints that Kubernetes itself puts on a Node that starts. Source: Karpenter v1.15, pkg/scheduling/taints.go. */
 const starting: readonly Taint[] = [
@@ -38,12 +40,26 @@ export function smallestOf(
   cap: MachineCap = {},
 ): ResourceList {
   const names = sizeNames(claim);
-  const sizes = (offer?.instanceTypes ?? []).filter(({ name }) => names.includes(name));
-  const [first, ...rest] = sizes.flatMap(({ capacity }) => {
-    const under = cappedCapacity(capacity, cap);
+  const types = offer?.instanceTypes ?? [];
+  const least = smallest.of(types, JSON.stringify([names, cap]), () => leastOf(types, names, cap));
+  return least ?? claim.spec.resources?.requests ?? {};
+}
+
+/** Claims of one plan have mostly the same sizes to choose from, sixty of a thousand. */
+const smallest = new WorkedOut<ResourceList | null>();
+
+/** @returns null where none of them is on offer */
+function leastOf(
+  types: readonly InstanceType[],
+  names: readonly string[],
+  cap: MachineCap,
+): ResourceList | null {
+  const named = new Set(names);
+  const [first, ...rest] = types.flatMap(({ name, capacity }) => {
+    const under = named.has(name) ? cappedCapacity(capacity, cap) : undefined;
     return under ? [under] : [];
   });
-  return first ? rest.reduce(least, first) : (claim.spec.resources?.requests ?? {});
+  return first ? rest.reduce(lesser, first) : null;
 }
 
 /** The size that was chosen, as the claim's label; before that, those that may be, the cheapest first. */
@@ -62,7 +78,7 @@ export function withoutZeros(list: ResourceList | undefined): ResourceList {
   );
 }
 
-function least(a: ResourceList, b: ResourceList): ResourceList {
+function lesser(a: ResourceList, b: ResourceList): ResourceList {
   const names = Object.keys(a).filter((name) => Object.hasOwn(b, name));
   return Object.fromEntries(
     names.map((name) => {

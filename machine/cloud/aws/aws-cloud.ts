@@ -19,9 +19,9 @@ import { codeOf, shortageOf, toMachineError } from './errors.ts';
 import { InstanceTypes, type OnStandIn } from './instance-types.ts';
 import { instanceOf, instancesTagged } from './instances.ts';
 import { runInstancesInput } from './launch.ts';
-import { offeringsOf } from './offerings.ts';
 import { resolvePlacement } from './resolve.ts';
 import { Shared } from './shared.ts';
+import { SizesOnSale } from './sizes-on-sale.ts';
 import { Subnets } from './subnets.ts';
 import { UnavailableOfferings } from './unavailable-offerings.ts';
 
@@ -41,6 +41,7 @@ export class AwsCloud implements CloudProvider {
   readonly #clients: Pick<Ec2ClientPool, 'for'>;
   readonly #facts: CloudFacts;
   readonly #types: InstanceTypes;
+  readonly #sizes: SizesOnSale;
   readonly #subnets: Subnets;
   readonly #snapshots: Shared<readonly Instance[]>;
 
@@ -49,6 +50,7 @@ export class AwsCloud implements CloudProvider {
     this.#clients = clients;
     this.#facts = facts;
     this.unavailable = new UnavailableOfferings(clock);
+    this.#sizes = new SizesOnSale(this.unavailable);
     this.#subnets = new Subnets(this.unavailable);
     this.#types = new InstanceTypes({ clock, facts, onStandIn });
     this.#snapshots = new Shared(clock, seconds(2));
@@ -70,14 +72,7 @@ export class AwsCloud implements CloudProvider {
       this.#types.of(connectionOf(aws), this.#ec2(aws).read, signal),
       this.#facts.prices('aws', aws.region),
     ]);
-    const known = { ...region, prices, name: aws.region };
-    return region.types
-      .filter(({ architecture }) => architecture === nodeClass.image.architecture)
-      .map((type) => ({
-        type,
-        offerings: offeringsOf(type.name, known, nodeClass, this.unavailable),
-      }))
-      .filter(({ offerings }) => offerings.length > 0);
+    return this.#sizes.of({ ...region, prices, name: aws.region }, nodeClass);
   }
 
   async subnets({ subnets }: ResolvedNodeClass): Promise<ResolvedNodeClass['subnets']> {

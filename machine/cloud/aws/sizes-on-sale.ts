@@ -1,0 +1,44 @@
+import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
+
+import type { SizeOnSale } from '../provider.ts';
+import { offeringsOf, type Region } from './offerings.ts';
+import type { UnavailableOfferings } from './unavailable-offerings.ts';
+
+interface Made {
+  readonly basis: readonly unknown[];
+  readonly sizes: readonly SizeOnSale[];
+}
+
+/** Node classes differ in few subnets; more lists than these are not of one cluster. */
+const most = 100;
+
+/**
+ * The sizes that a region sells to a node class: the very same list until anything that it is made from changes. It is asked
+ * for twice by each launch, and a region has a thousand sizes in three zones.
+ */
+export class SizesOnSale {
+  readonly #unavailable: UnavailableOfferings;
+  readonly #made = new Map<string, Made>();
+
+  constructor(unavailable: UnavailableOfferings) {
+    this.#unavailable = unavailable;
+  }
+
+  of(region: Region, { image, subnets }: ResolvedNodeClass): readonly SizeOnSale[] {
+    const key = JSON.stringify([region.name, image.architecture, subnets]);
+    const { types, soldIn, prices } = region;
+    const basis = [types, soldIn, prices, this.#unavailable.sequence];
+    const known = this.#made.get(key);
+    if (known?.basis.every((one, index) => one === basis[index])) return known.sizes;
+    const sizes = types
+      .filter(({ architecture }) => architecture === image.architecture)
+      .map((type) => ({
+        type,
+        offerings: offeringsOf(type.name, region, { subnets }, this.#unavailable),
+      }))
+      .filter(({ offerings }) => offerings.length > 0);
+    if (this.#made.size >= most) this.#made.clear();
+    this.#made.set(key, { basis, sizes });
+    return sizes;
+  }
+}
