@@ -41,6 +41,8 @@ export interface Instance {
   readonly launchedAt: string | undefined;
   /** Why the cloud stopped it, in the cloud's words. */
   readonly stateReason: string | undefined;
+  /** Whether it can run guests, as the cloud shows it now; absent where the cloud does not say. */
+  readonly runsGuests?: boolean;
   readonly tags: Readonly<Record<string, string>>;
 }
 

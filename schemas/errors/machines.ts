@@ -154,6 +154,11 @@ export const machines = {
       'A zone cannot be reached. What is absent from the list counts neither as gone nor as never made; it is asked for again with growing pauses.',
     fix: 'Nothing, unless it lasts: then look at how the cloud says its zones are.',
   },
+  KPU337: {
+    title: 'The instance cannot run guests',
+    happens: `The cloud started it without nested virtualisation, though that was asked for. The size is not tried in that zone for 30 minutes. ${anotherOne}`,
+    fix: 'Nothing, unless it repeats: then exclude the instance family in the NodePool, or allow bare metal.',
+  },
   KPU340: {
     title: 'The NodePool is at its limit',
     happens:

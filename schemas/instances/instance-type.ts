@@ -10,6 +10,8 @@ export interface MachineType {
   metal: boolean;
   /** Can run KVM guests on a virtual machine; metal can always. */
   nested: boolean;
+  /** Firmware it can start an image from; absent where that is not known. */
+  bootModes?: readonly string[];
 }
 
 /** One place where a size is sold. */

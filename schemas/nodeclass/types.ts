@@ -26,6 +26,15 @@ export interface UnikraftNodeClass extends KubeObject {
   status?: UnikraftNodeClassStatus;
 }
 
+export interface ResolvedImage {
+  id: string;
+  name?: string;
+  architecture: 'amd64' | 'arm64';
+  rootDeviceName: string;
+  /** The only firmware it starts from; absent where it starts from what each size has. */
+  bootMode?: 'uefi' | 'legacy-bios';
+}
+
 /**
  * What a ControllerRevision holds under `data`: the static part of the spec with everything that had to be looked
  * up. A claim stamped with a revision is launched, kept and unmade from this alone.
@@ -33,7 +42,7 @@ export interface UnikraftNodeClass extends KubeObject {
 export interface ResolvedNodeClass {
   nodeClass: string;
   spec: UnikraftNodeClassSpec;
-  image: { id: string; name?: string; architecture: 'amd64' | 'arm64'; rootDeviceName: string };
+  image: ResolvedImage;
   subnets: { id: string; zone: string; zoneID: string }[];
   securityGroups: string[];
   dnsZoneID: string;

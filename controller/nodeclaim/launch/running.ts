@@ -34,6 +34,7 @@ export class Running implements Step {
       return wait({ after: seconds(1), reason: 'InstancePending', message });
     }
     if (instance.state !== 'running') return end(ended(instance));
+    if (instance.runsGuests === false) return end(unfit(instance));
     hand.instance = instance;
     return done();
   }
@@ -51,6 +52,17 @@ export class Running implements Step {
 
 function hasAddress(instance: Instance): boolean {
   return instance.privateAddress !== undefined || instance.publicAddress !== undefined;
+}
+
+/** It would boot, never get healthy, and nobody would know why. */
+function unfit({ id, instanceType, zone }: Instance): End {
+  return {
+    metric: 'instance_unfit',
+    reason: 'NestedVirtualizationUnavailable',
+    message:
+      `Instance ${id} (${instanceType} in ${zone}) was started without nested virtualisation, so it cannot run guests; ` +
+      'the claim ends and another machine is tried (KPU337)',
+  };
 }
 
 function ended({ id, state, stateReason }: Instance): End {

@@ -168,11 +168,21 @@ export class AwsCloud implements CloudProvider {
     signal: AbortSignal,
   ): Promise<readonly Instance[]> {
     try {
-      return await until(instancesTagged(this.#ec2(aws).read, aws.region, wanted), signal);
+      const all = await until(instancesTagged(this.#ec2(aws).read, aws.region, wanted), signal);
+      all.filter((instance) => !instance.runsGuests).forEach((one) => this.#markUnfit(one));
+      return all;
     } catch (error) {
       signal.throwIfAborted();
       throw toMachineError(error, doing);
     }
+  }
+
+  /** Its size is not tried there again for a while; once it is marked, seeing the instance again changes nothing. */
+  #markUnfit({ id, region, instanceType, zone, state }: Instance): void {
+    const place = { region, instanceType, zone };
+    if (state !== 'running' || !this.unavailable.isAvailable(place)) return;
+    const why = `Instance ${id} was started without nested virtualisation`;
+    this.unavailable.mark('unsupported', { ...place, subnet: '' }, why);
   }
 
   #ec2(aws: AwsSpec): Ec2Clients {

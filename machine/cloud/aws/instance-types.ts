@@ -108,6 +108,7 @@ export function machineTypeOf(info: InstanceTypeInfo): MachineType | undefined {
     architecture,
     metal,
     nested: nested && !metal,
+    ...(info.SupportedBootModes && { bootModes: info.SupportedBootModes }),
   };
 }
 

@@ -53,8 +53,19 @@ export function instanceOf(instance: Ec2Instance, region: string): Instance {
     publicAddress: instance.PublicIpAddress,
     launchedAt: instance.LaunchTime?.toISOString(),
     stateReason: reasonOf(instance),
+    runsGuests: runsGuests(instance),
     tags: tagsOf(instance),
   };
+}
+
+/** Nested virtualisation is asked for at the launch and can be lost without a word (aws/containers-roadmap#2784). */
+function runsGuests({ CpuOptions, InstanceType = '' }: Ec2Instance): boolean {
+  return isMetal(InstanceType) || CpuOptions?.NestedVirtualization === 'enabled';
+}
+
+/** `m5.metal`, `m8i.metal-48xl`: it has the processor to itself. */
+function isMetal(instanceType: string): boolean {
+  return /\.metal(-|$)/.test(instanceType);
 }
 
 /**

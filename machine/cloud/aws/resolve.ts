@@ -12,6 +12,7 @@ import {
 import type {
   AwsSpec,
   ImageSelectorTerm,
+  ResolvedImage,
   SelectorTerm,
   UnikraftNodeClassSpec,
 } from '#schemas/nodeclass/types.ts';
@@ -20,6 +21,7 @@ import { NodeClassError, Unauthorized } from '../../errors.ts';
 import { faults } from '../../faults.ts';
 import type { ResolvedPlacement } from '../provider.ts';
 import { toMachineError } from './errors.ts';
+import { usableImage } from './image.ts';
 import { architectureOf } from './instance-types.ts';
 
 /** What a node class selects, and how many addresses each of its subnets has left. */
@@ -80,7 +82,7 @@ function placeOf({ SubnetId = '', AvailabilityZone = '', AvailabilityZoneId = ''
 async function resolveImage(
   ec2: EC2Client,
   image: UnikraftNodeClassSpec['image'],
-): Promise<ResolvedPlacement['image']> {
+): Promise<ResolvedImage> {
   const terms = image.id === undefined ? (image.selectorTerms ?? []) : [{ id: image.id }];
   const found = (await Promise.all(terms.map(async (term) => imagesOf(ec2, term)))).flat();
   const newest = found.toSorted(newestFirst)[0];
@@ -97,15 +99,7 @@ async function resolveImage(
       `${describe(terms)} matches images of several architectures, so the next one to appear could change the machines' kind; narrow the terms to one`,
     );
   }
-  const [architecture] = architectures;
-  if (architecture === undefined || newest.RootDeviceName === undefined) {
-    throw new NodeClassError(
-      faults.imageUnusable,
-      `Image ${newest.ImageId} (${newest.Architecture}) is not a machine image for x86_64 or arm64 with a root device`,
-    );
-  }
-  const { ImageId: id, Name: name, RootDeviceName: rootDeviceName } = newest;
-  return { id, ...(name === undefined ? {} : { name }), architecture, rootDeviceName };
+  return usableImage(newest);
 }
 
 /** Newest first; images of one second in the order of their ids, so that every process picks the same. */

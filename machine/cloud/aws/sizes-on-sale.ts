@@ -1,6 +1,7 @@
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 
 import type { SizeOnSale } from '../provider.ts';
+import { canStart } from './image.ts';
 import { offeringsOf, type Region } from './offerings.ts';
 import type { UnavailableOfferings } from './unavailable-offerings.ts';
 
@@ -25,16 +26,19 @@ export class SizesOnSale {
   }
 
   of(region: Region, { image, subnets }: ResolvedNodeClass): readonly SizeOnSale[] {
-    const key = JSON.stringify([region.name, image.architecture, subnets]);
+    const { architecture, bootMode } = image;
+    // they come the emptiest first, which changes with each launch
+    const inOrder = subnets.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const key = JSON.stringify([region.name, architecture, bootMode, inOrder]);
     const { types, soldIn, prices } = region;
     const basis = [types, soldIn, prices, this.#unavailable.sequence];
     const known = this.#made.get(key);
     if (known?.basis.every((one, index) => one === basis[index])) return known.sizes;
     const sizes = types
-      .filter(({ architecture }) => architecture === image.architecture)
+      .filter((type) => canStart(type, image))
       .map((type) => ({
         type,
-        offerings: offeringsOf(type.name, region, { subnets }, this.#unavailable),
+        offerings: offeringsOf(type.name, region, { subnets: inOrder }, this.#unavailable),
       }))
       .filter(({ offerings }) => offerings.length > 0);
     if (this.#made.size >= most) this.#made.clear();

@@ -28,6 +28,10 @@ export interface Image {
   readonly rootDevice: string;
   /** What the image says of its root disk. False, as on many images: a launch that relies on it leaks a disk. */
   readonly rootDeletedOnTermination: boolean;
+  /** Absent as on most: it starts from the firmware that a size has. */
+  readonly bootMode?: 'uefi' | 'legacy-bios';
+  /** Default true. */
+  readonly ena?: boolean;
   readonly tags: Tags;
 }
 

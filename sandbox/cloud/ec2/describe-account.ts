@@ -107,7 +107,8 @@ function imageTree(image: Image): XmlTree {
     rootDeviceName: image.rootDevice,
     virtualizationType: 'hvm',
     hypervisor: 'xen',
-    enaSupport: true,
+    enaSupport: image.ena ?? true,
+    bootMode: image.bootMode,
     blockDeviceMapping: items([rootDisk]),
     tagSet: tagSet(image.tags),
   };
@@ -143,6 +144,12 @@ function unknownTypes(type: string): CloudError {
 const featuresOf = ({ nested }: InstanceSize): string[] =>
   nested ? ['nested-virtualization'] : [];
 
+/** Graviton starts from UEFI alone; one old metal size stands here for those of Intel that cannot. */
+function bootModesOf({ architecture, type }: InstanceSize): string[] {
+  if (architecture === 'arm64') return ['uefi'];
+  return type === 'c5.metal' ? ['legacy-bios'] : ['legacy-bios', 'uefi'];
+}
+
 function sizeTree(size: InstanceSize): XmlTree {
   const storage = size.localNvmeGB > 0;
   return {
@@ -153,6 +160,7 @@ function sizeTree(size: InstanceSize): XmlTree {
     supportedUsageClasses: items(['on-demand', 'spot']),
     supportedVirtualizationTypes: items(['hvm']),
     supportedRootDeviceTypes: items(['ebs']),
+    supportedBootModes: items(bootModesOf(size)),
     processorInfo: {
       supportedArchitectures: items([size.architecture]),
       supportedFeatures: items(featuresOf(size)),

@@ -12,6 +12,8 @@ export interface InstanceScript {
   readonly invisible?: Duration;
   /** It never runs: it goes from pending to terminated with this reason. */
   readonly fails?: { readonly code: string; readonly message: string };
+  /** Nested virtualisation was asked for, and it comes without. */
+  readonly losesNested?: true;
 }
 
 /** Who makes something of an instance: the machine that boots in it. */
@@ -89,7 +91,7 @@ export class Instances {
     const instance: Ec2Instance = {
       id,
       reservation,
-      launch,
+      launch: script.losesNested ? { ...launch, nested: false } : launch,
       address: this.#hardware.place(id),
       launchedAt: this.#clock.stamp(),
       tags: { ...launch.tags },
