@@ -59,3 +59,22 @@ describe('K44: a node without the key of one spread of a Pod is looked at by non
     expect(refused(planned({ pods: both, pools: [racked], nodes: bare }))).toHaveLength(4);
   });
 });
+
+describe('K44: a node that takes no new Pods, by a taint that says so', () => {
+  const taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' as const };
+  const closed = [{ name: 'old', labels: { [zone]: '1a' }, taints: [taint] }];
+  const bound = labelled(1, web, {}, { name: 'old' }).map((pod) => ({ pod, on: 'old' }));
+  const pools = [pool('web', { sizes: [size(8, { zones: ['1b'] })] })];
+  const perZoneOf = (parts: Parameters<typeof spread>[2]) => {
+    const pods = labelled(4, web, spread(zone, web, parts));
+    return perZone(planned({ pods, pools, closed, bound }));
+  };
+
+  test('counts, with its Pods', () => {
+    expect(perZoneOf({})).toEqual({ '1b': 2 });
+  });
+
+  test('is no domain of a spread that honours taints', () => {
+    expect(perZoneOf({ nodeTaintsPolicy: 'Honor' })).toEqual({ '1b': 4 });
+  });
+});

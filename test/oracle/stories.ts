@@ -7,6 +7,7 @@ import type { ClosedNode, Plan, Problem, Solve } from '#scheduling/solver.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 
 import { plannedIn } from './answers/answer.ts';
+import { cordoned } from './cases/terms.ts';
 import { isBound, keyOf, type Cluster } from './cluster/cluster.ts';
 import { arrived, kindsOf, promisedNode, type Promised } from './cluster/node-objects.ts';
 import { heldOff } from './held-off.ts';
@@ -61,7 +62,7 @@ export class Story {
     const story = new Story(cluster, problem, prefix, await cluster.namespaceLabels());
     const { nodes, closed = [], bound = [], pods } = story.#problem;
     const there = nodes.filter(({ kind }) => kind === 'node');
-    await cluster.make([...there.map(arrived), ...closed.map(emptyHanded)], { isClosed: false });
+    await cluster.make([...there.map(arrived), ...closed.map(uncordoned)], { isClosed: false });
     await cluster.cordon(closed.map(({ name }) => name));
     await cluster.occupy(bound);
     await cluster.submit(pods);
@@ -177,8 +178,9 @@ export class Story {
   }
 }
 
-/** A Node that takes no Pods needs room for none. */
-function emptyHanded({ name, labels, taints }: ClosedNode): Promised {
+/** A Node that is cordoned once it is there; until then it lacks the taint that says so. */
+function uncordoned({ name, labels, taints: all }: ClosedNode): Promised {
+  const taints = all.filter(({ key }) => key !== cordoned.key);
   return { name, labels, taints, allocatable: { cpu: '8', memory: '32Gi', pods: '100' } };
 }
 

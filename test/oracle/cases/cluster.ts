@@ -17,6 +17,7 @@ import { labels, taints } from '#schemas/names.ts';
 import { hostPort, waitingPods, withPort } from './pods.ts';
 import { keepingRules } from './rules.ts';
 import {
+  cordoned,
   dedicated,
   device,
   ofApp,
@@ -123,7 +124,8 @@ function nodeOf(one: Site, index: number): NodeInSight[] {
 
 function closedOf(one: Site, index: number): ClosedNode[] {
   if (one.kind !== 'closed') return [];
-  return [{ name: nameOf(index), labels: labelsOf(one, index), taints: taintsOf(one) }];
+  const all = [...taintsOf(one), cordoned];
+  return [{ name: nameOf(index), labels: labelsOf(one, index), taints: all }];
 }
 
 function boundTo({ bound: all, kind }: Site, index: number): BoundPod[] {

@@ -24,6 +24,8 @@ export const dedicated = {
   value: 'batch',
   effect: 'NoSchedule',
 } as const;
+/** What kube-controller-manager puts on a Node that is cordoned. */
+export const cordoned = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const;
 /** Adds a quarter of a CPU to each Pod that names it. */
 export const heavyRuntime = 'oracle-heavy';
 

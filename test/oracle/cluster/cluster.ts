@@ -17,7 +17,7 @@ import {
 import { taints } from '#schemas/names.ts';
 import { milliseconds, seconds, type Clock } from '#schemas/time/clock.ts';
 
-import { heavyRuntime, spaces } from '../cases/terms.ts';
+import { cordoned, heavyRuntime, spaces } from '../cases/terms.ts';
 import { Board } from './board.ts';
 import { nodeObject, type Promised } from './node-objects.ts';
 
@@ -88,15 +88,19 @@ export class Cluster {
     if (!isDone) throw new Error('Nodes were made that never came to be ready');
   }
 
-  /** Nobody new comes to these. */
+  /**
+   * Nobody new comes to these. Resolves once they have the taint that says so, since spreads that honour taints look at
+   * that, and not at what cordoned them.
+   *
+   * Source: k8s.io/kubernetes v1.37, pkg/scheduler/framework/plugins/podtopologyspread/common.go.
+   */
   async cordon(names: readonly string[]): Promise<void> {
-    await each(names, (name) =>
-      this.#client.patch(
-        nodes,
-        { name },
-        { type: 'merge', body: { spec: { unschedulable: true } } },
-      ),
-    );
+    const body = { spec: { unschedulable: true } };
+    await each(names, (name) => this.#client.patch(nodes, { name }, { type: 'merge', body }));
+    const isShut = (name: string): boolean =>
+      this.#board.node(name)?.spec?.taints?.some(({ key }) => key === cordoned.key) ?? false;
+    const isDone = await this.#board.until(() => names.every(isShut), patience);
+    if (!isDone) throw new Error('Nodes were cordoned that never came to be tainted');
   }
 
   /** Opens closed Nodes, each by one patch. */
