@@ -143,7 +143,9 @@ function isNear({ reason }: Refusal): boolean {
 
 function codeOf(refusals: readonly Refusal[]): Code {
   const resting = refusals.find(({ reason }) => reason === 'Backoff');
-  return resting ? (resting.code ?? 'KPU347') : 'KPU342';
+  if (resting) return resting.code ?? 'KPU347';
+  const [code, ...others] = new Set(refusals.map((refusal) => refusal.code));
+  return others.length > 0 ? 'KPU342' : (code ?? 'KPU342');
 }
 
 /** The server's own sentence, without the call that it answers. */

@@ -8,6 +8,7 @@ import type { Catalog, Offer } from '../catalog.ts';
 import type { Context } from '../context.ts';
 import { poolConditions } from '../nodepool/controller.ts';
 import { isOurs } from '../ours.ts';
+import { registeredDrivers } from './volumes/registered.ts';
 
 /** A pool that takes no part in this pass, and why. */
 export interface SkippedPool {
@@ -82,6 +83,7 @@ export async function supplyOf(
               pool,
               ...known.shareOf(pool, offer, offers),
               labels: nodeLabels(classOf(pool), offer),
+              drivers: registeredDrivers(offer.nodeClass.spec),
             },
           ]
         : [],

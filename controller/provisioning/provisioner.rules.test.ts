@@ -74,18 +74,3 @@ describe('K27: a pool that wants more kinds of machines than there are', () => {
     expect(world.claims[0]?.metadata.annotations?.[annotations.minValuesRelaxed]).toBe('true');
   });
 });
-
-test('K18: a Pod with a volume claim holds up nobody, and is told that it gets no machine', async () => {
-  world.seedPool('web');
-  const { nominations } = world.start();
-  const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
-  world.seedPod('stateful', {}, { spec: { volumes } });
-  const plain = world.seedPod('plain');
-  await world.clock.forward(window);
-
-  expect(world.claims).toHaveLength(1);
-  expect(nominations.claimOf(world.pod(plain))).toBe(world.claims[0]?.metadata.name);
-  const told = world.notesOf('FailedScheduling');
-  expect(new Set(told.map(({ object }) => object.metadata?.name))).toEqual(new Set(['stateful']));
-  expect(told[0]?.message).toContain('NodePool web: has a volume with a claim');
-});

@@ -52,7 +52,7 @@ export class NodeRoom extends Place {
     if (!attached || !limits) return true;
     return Object.entries(attached).every(([driver, volumes]) => {
       const all = new Set([...(this.#attached.get(driver) ?? []), ...volumes]);
-      return all.size <= (limits[driver] ?? Infinity);
+      return !Object.hasOwn(limits, driver) || all.size <= limits[driver]!;
     });
   }
 

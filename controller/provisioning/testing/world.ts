@@ -22,12 +22,21 @@ import { Slices } from '../slices.ts';
 import type { Solver } from '../solver.ts';
 
 export const nodeClassRef = { group, kind: nodeClassKind, name: 'default' };
-const resolved = { nodeClass: 'default', spec: { aws: { region: 'eu-1' } } } as ResolvedNodeClass;
-const offer = {
-  revision: 'default-1',
-  nodeClass: resolved,
-  instanceTypes: [size(2), size(4), size(8)],
-};
+const instanceTypes = [size(2), size(4), size(8)];
+
+/** What Kraftlet's chart is given; the rest of a node class matters to nobody here. */
+export function resolvedWith(values: object): ResolvedNodeClass {
+  const spec = { aws: { region: 'eu-1' }, kraftlet: { values } };
+  return { nodeClass: 'default', spec } as ResolvedNodeClass;
+}
+
+/** Sizes of 2, 4 and 8 vCPUs, and a Kraftlet that is told of these CSI drivers. */
+export function catalogWith(...drivers: readonly string[]): Catalog {
+  const plugins = Object.fromEntries(drivers.map((driver) => [driver, 'csi.storage.svc:9000']));
+  const nodeClass = resolvedWith(drivers.length > 0 ? { csi: { plugins } } : {});
+  const offer = { revision: 'default-1', nodeClass, instanceTypes };
+  return { offer: async () => Promise.resolve(offer) };
+}
 
 /** At once, and in the process of the test. */
 const solver: Solver = { solve: async (problem) => Promise.resolve(solve(problem)) };
@@ -57,7 +66,7 @@ export class World {
     const limits = new LimitStates();
     const misfits = new Misfits();
     const backedOff = new BackedOff();
-    const catalog: Catalog = { offer: async () => Promise.resolve(offer) };
+    const catalog = catalogWith();
     const batch = { idle: seconds(1), max: seconds(10) };
     const metrics = new Metrics();
     const known = { catalog, reservations, nominations, limits, misfits, backedOff };
