@@ -38,6 +38,8 @@ export class CredentialStore {
   readonly #authorityOf: AuthorityOf;
   /** Secrets are not watched, so what was read once is kept as long as the claim is in work. */
   readonly #known = new Map<string, MachineCredentials>();
+  /** By node class, while it is read. */
+  readonly #asked = new Map<string, Promise<Authority>>();
 
   constructor(client: KubeClient, namespace: string, authorityOf: AuthorityOf) {
     this.#client = client;
@@ -61,9 +63,12 @@ export class CredentialStore {
     fqdn: string,
     signal: AbortSignal,
   ): Promise<MachineCredentials> {
-    const present = await this.get(hand);
+    // Before the intent of this very pass nobody made any, but for a try that was given up, as the answer then says.
+    const present = hand.intentIsNew
+      ? this.#known.get(hand.identity.claimUid)
+      : await this.get(hand);
     if (present) return present;
-    const authority = await this.#authorityOf(nodeClass, signal);
+    const authority = await this.#authority(nodeClass, signal);
     const leaf = await authority.issue({ names: [fqdn], validity: validityOf(hand, nodeClass) });
     const secret = this.#secret(hand, {
       token: randomBytes(32).toString('base64url'),
@@ -77,6 +82,14 @@ export class CredentialStore {
       return earlier;
     });
     return this.#keep(hand.identity.claimUid, made);
+  }
+
+  /** Claims of a burst that ask while it is read share the answer, and the milliseconds that it takes to check it. */
+  async #authority(nodeClass: ResolvedNodeClass, signal: AbortSignal): Promise<Authority> {
+    const key = JSON.stringify([nodeClass.nodeClass, nodeClass.spec.certificate]);
+    const asked = this.#asked.get(key) ?? this.#authorityOf(nodeClass, signal);
+    this.#asked.set(key, asked);
+    return asked.finally(() => this.#asked.delete(key));
   }
 
   /** Those of another machine that has the name are left alone. */

@@ -9,7 +9,7 @@ import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Node } from '#schemas/kubernetes/core.ts';
 import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
 import { labels } from '#schemas/names.ts';
-import { seconds } from '#schemas/time/clock.ts';
+import { minutes, seconds } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../caches.ts';
 import type { Catalog } from '../catalog.ts';
@@ -21,12 +21,14 @@ import type { NodeClassSecrets } from '../nodeclass/secrets.ts';
 import { isOurs } from '../ours.ts';
 import type { Nominations } from '../provisioning/nominations.ts';
 import type { Reservations } from '../reservations/reservations.ts';
+import { AfterBurst } from './after-burst.ts';
 import { CapacityCheck } from './capacity-check.ts';
 import { launchChain, terminationChain, upkeepChain, type Parts } from './chain.ts';
 import { ClaimWriter } from './claim-writer.ts';
 import { NodeClaimController } from './controller.ts';
 import { CredentialStore } from './credentials.ts';
 import { Collector } from './garbagecollection/collector.ts';
+import { Interruption } from './garbagecollection/interruption.ts';
 import { LostNode } from './lost-node.ts';
 import { Machines } from './machines.ts';
 import { NodeClaimMetrics } from './metrics.ts';
@@ -35,6 +37,8 @@ import { NodeClaimMetrics } from './metrics.ts';
 const concurrency = 100;
 /** One list of instances per region and round; EC2 refills twenty such calls a second. */
 const collectionInterval = seconds(15);
+/** Status checks fail for two minutes before they count. */
+const statusInterval = minutes(1);
 
 export interface NodeClaimOptions {
   readonly catalog: Catalog;
@@ -72,11 +76,12 @@ export function nodeClaimControllers(
     },
   });
   const collector = new Collector(context, clouds, revisions);
+  const interruption = new Interruption(context, clouds, revisions, metrics);
   const loop = { clock, log, metrics };
   return [
     new Controller({
       name: 'nodeclaim',
-      reconciler,
+      reconciler: new AfterBurst(reconciler, claims, options.reservations.burst),
       concurrency,
       clock,
       log,
@@ -98,6 +103,12 @@ export function nodeClaimControllers(
       'nodeclaim.garbagecollection',
       collectionInterval,
       (signal) => collector.collect(signal),
+      loop,
+    ),
+    singleton(
+      'nodeclaim.interruption',
+      statusInterval,
+      (signal) => interruption.look(signal),
       loop,
     ),
   ];

@@ -17,15 +17,21 @@ import type { WantedClaim } from './still-wanted.ts';
 type Made = (claim: Live<NodeClaim>, wanted: WantedClaim) => void;
 
 /**
- * Writes that are under way, or wait in the client's line for one of its connections: these hold a burst back. All of a
- * burst stand in that line before its first claim is seen and sends its own dozen of calls after them; and a lease that
+ * Writes that are under way, or wait in the client's line for one of its connections: these hold a burst back. A lease that
  * is to be renewed stands behind no more than a second or two of writes.
  */
 const width = 200;
 
+interface Written {
+  readonly claim: Live<NodeClaim>;
+  readonly pool: Live<NodePool>;
+  readonly planned: PlannedClaim;
+}
+
 /**
- * Turns planned machines into NodeClaims: the claim first, then its room in the pool's limits. A claim that finds no
- * room is deleted before anything is launched for it.
+ * Turns planned machines into NodeClaims: all claims first, then their room in the pools' limits, in as few writes as
+ * there are ledgers. A claim that finds no room is deleted before anything is launched for it; one that does not get to
+ * ask here asks when it is worked on.
  */
 export class Launcher {
   readonly #context: Context;
@@ -60,15 +66,20 @@ export class Launcher {
    * @throws the first failure that is nobody's own (the API server is away), after all were tried; what was made stays
    */
   async launch(wanted: readonly WantedClaim[], made: Made): Promise<void> {
-    rejectFirst(await inParallel(wanted, width, async (one) => this.#launch(one, made)));
+    if (wanted.length === 0) return;
+    await this.#reservations.burst.during(async () => {
+      const writes = await inParallel(wanted, width, async (one) => this.#write(one, made));
+      const written = writes.flatMap((one) => (one.status === 'fulfilled' && one.value) || []);
+      const rooms = await Promise.allSettled(written.map(async (one) => this.#reserve(one)));
+      rejectFirst([...writes, ...rooms]);
+    });
   }
 
-  async #launch(wanted: WantedClaim, made: Made): Promise<void> {
+  async #write(wanted: WantedClaim, made: Made): Promise<Written | undefined> {
     const { planned, waiting, leaving } = wanted;
     const pool = this.#context.caches.nodePools.get(planned.nodePool);
-    if (!pool) return;
-    const claim = await this.#create(wanted, pool);
-    if (!claim) return;
+    const claim = pool && (await this.#create(wanted, pool));
+    if (!claim) return undefined;
     made(claim, wanted);
     this.#resting.forget(planned.nodePool);
     const { name } = claim.metadata;
@@ -85,7 +96,7 @@ export class Launcher {
       leaving: leaving.length,
     };
     this.#context.log.info(facts, 'made a NodeClaim');
-    await this.#reserve(claim, pool, planned);
+    return { claim, pool, planned };
   }
 
   async #create(
@@ -105,8 +116,8 @@ export class Launcher {
     }
   }
 
-  async #reserve(claim: Live<NodeClaim>, pool: Live<NodePool>, plan: PlannedClaim): Promise<void> {
-    const size = plan.instanceTypes[0]?.capacity ?? plan.requests;
+  async #reserve({ claim, pool, planned }: Written): Promise<void> {
+    const size = planned.instanceTypes[0]?.capacity ?? planned.requests;
     const verdict = await this.#reservations.reserve(pool, claim, size);
     if (verdict.granted) return;
     const { name, uid } = claim.metadata;

@@ -20,6 +20,7 @@ import { by } from '../caches.ts';
 import type { Context } from '../context.ts';
 import { Ceilings } from '../quotas/ceilings.ts';
 import type { Ask } from './batch.ts';
+import { Burst } from './burst.ts';
 import { entryOf, usedBy, type Bound, type Entry, type Verdict } from './ledger.ts';
 import { belongingOf, heldIn, Ledgers, poolOfClaim } from './ledgers.ts';
 import { wholeCluster } from './names.ts';
@@ -38,6 +39,8 @@ export interface Promised {
 export class Reservations implements Runnable {
   readonly name = 'reservations';
   readonly ceilings: Ceilings;
+  /** Claims of a plan that are being written, and take their room together. */
+  readonly burst: Burst;
   readonly #context: Context;
   readonly #ledgers: Ledgers;
 
@@ -45,6 +48,7 @@ export class Reservations implements Runnable {
     this.#context = context;
     this.#ledgers = new Ledgers(context);
     this.ceilings = new Ceilings(context.caches);
+    this.burst = new Burst(context.clock);
   }
 
   /** Makes the ledgers right once, and keeps them so while it leads. */
