@@ -8,8 +8,16 @@ import type { Code } from '#schemas/errors/codes.ts';
  * - `next-attempt`: this attempt's token is spent; start a new attempt
  * - `node-class`: the node class is wrong; its condition says so and launches wait for it
  * - `slow`: only a person can help; look again every few minutes
+ * - `wait`: nothing is wrong, it takes its time; look again
  */
-export type Next = 'try-another' | 'same-again' | 'retry' | 'next-attempt' | 'node-class' | 'slow';
+export type Next =
+  | 'try-another'
+  | 'same-again'
+  | 'retry'
+  | 'next-attempt'
+  | 'node-class'
+  | 'slow'
+  | 'wait';
 
 /** Any failure that the outside world gives to the making or unmaking of a machine. */
 export abstract class MachineError extends Error {
@@ -38,6 +46,20 @@ export class OutcomeUnknown extends MachineError {
   readonly code = 'KPU314';
   readonly reason = 'OutcomeUnknown';
   readonly next = 'same-again';
+}
+
+/** The cloud has taken the launch and is about it; only when it is done is it known whether there is room. */
+export class LaunchUnderWay extends MachineError {
+  readonly code = 'KPU335';
+  readonly reason = 'LaunchUnderWay';
+  readonly next = 'wait';
+}
+
+/** The cloud could not ask all its zones, so that what is absent from its list may well be there. */
+export class ListIncomplete extends MachineError {
+  readonly code = 'KPU336';
+  readonly reason = 'ListIncomplete';
+  readonly next = 'retry';
 }
 
 /** Too many calls to one API of the account, ours or another program's. Says nothing about capacity. */

@@ -64,6 +64,8 @@ function outcomeOf(error: unknown, hand: ClaimInHand): Outcome {
     failed: true,
   };
   switch (next) {
+    case 'wait':
+      return wait({ after: pauseOf(hand), reason: why.reason, message: why.message });
     case 'same-again':
     case 'retry':
       return wait({ after: pauseOf(hand), ...why });

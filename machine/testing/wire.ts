@@ -15,6 +15,8 @@ export interface Call {
 
 export interface Reply {
   readonly status?: number;
+  /** Beside the usual ones; the content is XML unless they say otherwise. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
@@ -33,7 +35,11 @@ export class Wire {
       void wire.#answer(request).then((reply) => {
         if (reply === 'hang-up') return request.socket.destroy();
         return response
-          .writeHead(reply.status ?? 200, { 'content-type': 'text/xml', 'x-amzn-requestid': 'r-9' })
+          .writeHead(reply.status ?? 200, {
+            'content-type': 'text/xml',
+            'x-amzn-requestid': 'r-9',
+            ...reply.headers,
+          })
           .end(reply.body);
       });
     });

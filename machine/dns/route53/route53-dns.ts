@@ -10,18 +10,17 @@ import type { Clock } from '#schemas/time/clock.ts';
 
 import { NodeClassError, Unauthorized } from '../../errors.ts';
 import { faults } from '../../faults.ts';
-import { until } from '../../until.ts';
+import { plainName } from '../changes.ts';
 import type { AddressRecord, DnsProvider, RecordOwner } from '../provider.ts';
-import { plainName } from './changes.ts';
+import { ZoneWriter } from '../zone-writer.ts';
 import { isRefusedBatch, toDnsError } from './errors.ts';
-import { ZoneQueue } from './zone-queue.ts';
-import { Zone } from './zone.ts';
+import { Route53Zone } from './zone.ts';
 
 /** Names of machines in Route 53. Orders of many machines to one zone share its calls. */
 export class Route53Dns implements DnsProvider {
   readonly #client: Route53Client;
   readonly #clock: Clock;
-  readonly #queues = new Map<string, ZoneQueue>();
+  readonly #writers = new Map<string, ZoneWriter>();
 
   constructor(options: { clock: Clock; client: Route53Client }) {
     this.#client = options.client;
@@ -51,8 +50,7 @@ export class Route53Dns implements DnsProvider {
     owner: RecordOwner,
     signal: AbortSignal,
   ): Promise<void> {
-    const wishes = records.map((record) => ({ name: plainName(record.name), record, owner }));
-    return until(this.#queue(zoneID).add(wishes), signal);
+    return this.#writer(zoneID).upsert(records, owner, signal);
   }
 
   async remove(
@@ -61,17 +59,15 @@ export class Route53Dns implements DnsProvider {
     owner: RecordOwner,
     signal: AbortSignal,
   ): Promise<void> {
-    const wishes = names.map((name) => ({ name: plainName(name), record: undefined, owner }));
-    return until(this.#queue(zoneID).add(wishes), signal);
+    return this.#writer(zoneID).remove(names, owner, signal);
   }
 
-  #queue(zoneID: string): ZoneQueue {
-    const known = this.#queues.get(zoneID);
+  #writer(zoneID: string): ZoneWriter {
+    const known = this.#writers.get(zoneID);
     if (known) return known;
-    const zone = new Zone(this.#client, zoneID);
-    const queue = new ZoneQueue(this.#clock, async (orders) => zone.carryOut(orders));
-    this.#queues.set(zoneID, queue);
-    return queue;
+    const writer = new ZoneWriter(this.#clock, new Route53Zone(this.#client, zoneID));
+    this.#writers.set(zoneID, writer);
+    return writer;
   }
 
   async #find(zone: string, signal: AbortSignal): Promise<string> {

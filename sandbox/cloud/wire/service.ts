@@ -31,8 +31,8 @@ export class CloudError extends Error {
 
 /** How one API of a cloud looks on the wire and what its calls do. */
 export interface Protocol<P> {
-  /** Of its answers; XML, as AWS has it, unless it says otherwise. */
-  readonly contentType?: string;
+  /** Of its answers; absent: they are XML, as AWS has it. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Refuses a call without credentials; absent: an AWS signature is demanded. */
   admit?(authorization: string | undefined, exchange: Exchange): void;
   /** Which call this is; throws {@link CloudError} when it is none. */
@@ -78,8 +78,8 @@ export class WireService<P> {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  get #contentType(): string {
-    return this.#protocol.contentType ?? 'text/xml;charset=UTF-8';
+  get #headers(): Readonly<Record<string, string>> {
+    return this.#protocol.headers ?? { 'content-type': 'text/xml;charset=UTF-8' };
   }
 
   /** Calls of one action, in order. */
@@ -105,7 +105,7 @@ export class WireService<P> {
     try {
       const answer = await this.#answer(await readExchange(request), request, requestId);
       if (!answer) return void request.socket.destroy();
-      response.writeHead(answer.status, { 'content-type': this.#contentType });
+      response.writeHead(answer.status, this.#headers);
       response.end(answer.body);
     } catch (error) {
       const failure = new CloudError('InternalError', String(error), 500);

@@ -1,11 +1,25 @@
-import type { Change, ResourceRecordSet } from '@aws-sdk/client-route-53';
-
-import { DnsConflict } from '../../errors.ts';
-import { ownerIn, ownershipName, ownershipText } from '../ownership.ts';
-import type { AddressRecord, RecordOwner } from '../provider.ts';
+import { DnsConflict } from '../errors.ts';
+import { ownerIn, ownershipName, ownershipText } from './ownership.ts';
+import type { AddressRecord, RecordOwner } from './provider.ts';
 
 /** Seconds; nobody but us reads ownership. */
 const ownershipTtl = 300;
+
+/** All records of one name and type, as a zone holds them. */
+export interface RecordSet {
+  /** Lower case, without the final dot, `*` as it is. */
+  readonly name: string;
+  readonly type: string;
+  /** Seconds. */
+  readonly ttl: number;
+  /** As zone files spell them: text in quotation marks. */
+  readonly values: readonly string[];
+}
+
+export interface Change {
+  readonly action: 'create' | 'delete';
+  readonly set: RecordSet;
+}
 
 /** What one machine wants of one name: to read `record`, or (without one) not to be. */
 export interface Wish {
@@ -15,7 +29,7 @@ export interface Wish {
 }
 
 /** All record sets of the names in question, as the zone has them now. */
-export type ZoneView = ReadonlyMap<string, readonly ResourceRecordSet[]>;
+export type ZoneView = ReadonlyMap<string, readonly RecordSet[]>;
 
 /**
  * The changes that make one wish true; none when it is already.
@@ -28,13 +42,13 @@ export type ZoneView = ReadonlyMap<string, readonly ResourceRecordSet[]>;
 export function changesFor(wish: Wish, view: ZoneView): Change[] {
   const marker = ownershipName(wish.name);
   const present = addressesAt(wish.name, view);
-  const marks = (view.get(marker) ?? []).filter(({ Type }) => Type === 'TXT');
+  const marks = (view.get(marker) ?? []).filter(({ type }) => type === 'TXT');
   const isOurs = marks.some((mark) => isOwnedBy(mark, wish.owner));
   if (!isOurs && !wish.record) return [];
   if (!isOurs && (present.length > 0 || marks.length > 0))
     throw new DnsConflict(conflict(wish, marks));
   if (!wish.record) return [...present, ...marks].map((set) => remove(set));
-  const wanted = addressSet(wish.record);
+  const wanted = addressSet(wish.name, wish.record);
   const stale = present.filter((set) => !isSame(set, wanted));
   return [
     ...stale.map((set) => remove(set)),
@@ -48,46 +62,41 @@ export function namesOf({ name }: Wish): readonly string[] {
   return [name, ownershipName(name)];
 }
 
-/** A name as Route 53 gives it back: with its dot, and `*` in octal. */
+/** A name as it is compared: lower case, without the final dot. */
 export function plainName(name: string): string {
-  return name.toLowerCase().replaceAll('\\052', '*').replace(/\.$/, '');
+  return name.toLowerCase().replace(/\.$/, '');
 }
 
 /** Records that would answer for an address at this name, whoever made them. */
-function addressesAt(name: string, view: ZoneView): readonly ResourceRecordSet[] {
+function addressesAt(name: string, view: ZoneView): readonly RecordSet[] {
   const types = new Set(['A', 'AAAA', 'CNAME']);
-  return (view.get(name) ?? []).filter(({ Type = '' }) => types.has(Type));
+  return (view.get(name) ?? []).filter(({ type }) => types.has(type));
 }
 
-function addressSet({ name, address, ttl }: AddressRecord): ResourceRecordSet {
-  const Type = address.includes(':') ? 'AAAA' : 'A';
-  return { Name: name, Type, TTL: ttl, ResourceRecords: [{ Value: address }] };
+function addressSet(name: string, { address, ttl }: AddressRecord): RecordSet {
+  return { name, type: address.includes(':') ? 'AAAA' : 'A', ttl, values: [address] };
 }
 
-function ownershipSet(name: string, owner: RecordOwner): ResourceRecordSet {
-  const Value = `"${ownershipText(owner)}"`;
-  return { Name: name, Type: 'TXT', TTL: ownershipTtl, ResourceRecords: [{ Value }] };
+function ownershipSet(name: string, owner: RecordOwner): RecordSet {
+  return { name, type: 'TXT', ttl: ownershipTtl, values: [`"${ownershipText(owner)}"`] };
 }
 
-function isOwnedBy(mark: ResourceRecordSet, owner: RecordOwner): boolean {
-  return valuesOf(mark).some((value) => {
+function isOwnedBy(mark: RecordSet, owner: RecordOwner): boolean {
+  return mark.values.some((value) => {
     const found = ownerIn(value.replace(/^"|"$/g, ''));
     return found?.clusterUid === owner.clusterUid && found.claimUid === owner.claimUid;
   });
 }
 
-function isSame(a: ResourceRecordSet, b: ResourceRecordSet): boolean {
-  return a.Type === b.Type && a.TTL === b.TTL && valuesOf(a).join() === valuesOf(b).join();
+function isSame(a: RecordSet, b: RecordSet): boolean {
+  return a.type === b.type && a.ttl === b.ttl && a.values.join() === b.values.join();
 }
 
-function valuesOf({ ResourceRecords = [] }: ResourceRecordSet): string[] {
-  return ResourceRecords.map(({ Value = '' }) => Value);
-}
-
-function conflict({ name }: Wish, marks: readonly ResourceRecordSet[]): string {
-  const holder = marks.flatMap(valuesOf).join(' ') || 'a record without our ownership';
+function conflict({ name }: Wish, marks: readonly RecordSet[]): string {
+  const holder =
+    marks.flatMap(({ values }) => values).join(' ') || 'a record without our ownership';
   return `${name} is taken by ${holder}; remove it, or give spec.dns another zone or nameTemplate.`;
 }
 
-const create = (set: ResourceRecordSet): Change => ({ Action: 'CREATE', ResourceRecordSet: set });
-const remove = (set: ResourceRecordSet): Change => ({ Action: 'DELETE', ResourceRecordSet: set });
+const create = (set: RecordSet): Change => ({ action: 'create', set });
+const remove = (set: RecordSet): Change => ({ action: 'delete', set });

@@ -1,0 +1,193 @@
+import { type ApiMethod, type CallParts, GoogleRest, type Token } from '../../gcp/rest.ts';
+import type {
+  AggregatedInstances,
+  GceImage,
+  GceInstance,
+  GceMachineType,
+  GceSubnetwork,
+  GceZone,
+  InstanceBody,
+  Operation,
+  Page,
+} from './resources.ts';
+
+const zonal = 'projects/{project}/zones/{zone}';
+
+/**
+ * Every method that is called, and the permissions that its calls need. kustomize/samples/gcp/role.yaml is the same
+ * list as a role.
+ *
+ * Source: Compute Engine API reference v1, request and "IAM permissions" of each method.
+ */
+export const computeMethods = {
+  insert: method('instances.insert', 'POST', `${zonal}/instances`, [
+    'compute.instances.create',
+    'compute.instances.setLabels',
+    'compute.instances.setMetadata',
+    'compute.instances.setTags',
+    'compute.instances.setServiceAccount',
+    'compute.disks.create',
+    'compute.disks.setLabels',
+    'compute.images.useReadOnly',
+    'compute.subnetworks.use',
+    'compute.subnetworks.useExternalIp',
+    'iam.serviceAccounts.actAs',
+  ]),
+  get: method('instances.get', 'GET', `${zonal}/instances/{instance}`, ['compute.instances.get']),
+  delete: method('instances.delete', 'DELETE', `${zonal}/instances/{instance}`, [
+    'compute.instances.delete',
+  ]),
+  aggregatedList: method(
+    'instances.aggregatedList',
+    'GET',
+    'projects/{project}/aggregated/instances',
+    ['compute.instances.list'],
+  ),
+  operation: method('zoneOperations.get', 'GET', `${zonal}/operations/{operation}`, [
+    'compute.zoneOperations.get',
+  ]),
+  machineTypes: method('machineTypes.list', 'GET', `${zonal}/machineTypes`, [
+    'compute.machineTypes.list',
+  ]),
+  zones: method('zones.list', 'GET', 'projects/{project}/zones', ['compute.zones.list']),
+  subnetwork: method(
+    'subnetworks.get',
+    'GET',
+    'projects/{project}/regions/{region}/subnetworks/{subnetwork}',
+    ['compute.subnetworks.get'],
+  ),
+  image: method('images.get', 'GET', 'projects/{project}/global/images/{image}', [
+    'compute.images.get',
+  ]),
+  imageOfFamily: method(
+    'images.getFromFamily',
+    'GET',
+    'projects/{project}/global/images/family/{family}',
+    ['compute.images.getFromFamily'],
+  ),
+  images: method('images.list', 'GET', 'projects/{project}/global/images', ['compute.images.list']),
+} as const;
+
+function method(
+  name: string,
+  http: ApiMethod['http'],
+  path: string,
+  permissions: readonly string[],
+): ApiMethod {
+  return { id: `compute.${name}`, http, path, permissions };
+}
+
+/** An instance, or something under its name: where it is. */
+export interface Where {
+  readonly project: string;
+  readonly zone: string;
+  readonly instance: string;
+}
+
+/** The calls of Compute Engine that a provider of machines needs. All throw GoogleError. */
+export class ComputeApi {
+  readonly #rest: GoogleRest;
+
+  constructor(token: Token, root: string = computeRoot()) {
+    this.#rest = new GoogleRest(root, token);
+  }
+
+  /** @param requestId  a repeat with the same one gives the operation of the first */
+  async insert(
+    { project, zone }: Omit<Where, 'instance'>,
+    body: InstanceBody,
+    requestId: string,
+    signal: AbortSignal,
+  ): Promise<Operation> {
+    const parts = { path: { project, zone }, query: { requestId }, body };
+    return this.#rest.call(computeMethods.insert, parts, signal);
+  }
+
+  async get(where: Where, signal: AbortSignal): Promise<GceInstance> {
+    return this.#rest.call(computeMethods.get, { path: { ...where } }, signal);
+  }
+
+  async delete(where: Where, signal: AbortSignal): Promise<Operation> {
+    return this.#rest.call(computeMethods.delete, { path: { ...where } }, signal);
+  }
+
+  async operation(
+    { project, zone }: Omit<Where, 'instance'>,
+    operation: string,
+    signal: AbortSignal,
+  ): Promise<Operation> {
+    const parts = { path: { project, zone, operation } };
+    return this.#rest.call(computeMethods.operation, parts, signal);
+  }
+
+  /** All pages; a zone that could not be asked says so in its `warning`. */
+  async aggregatedInstances(
+    project: string,
+    filter: string,
+    signal: AbortSignal,
+  ): Promise<AggregatedInstances[]> {
+    const parts = { path: { project }, query: { filter, maxResults: '500' } };
+    return this.#pages(computeMethods.aggregatedList, parts, signal);
+  }
+
+  async machineTypes(
+    project: string,
+    zone: string,
+    signal: AbortSignal,
+  ): Promise<GceMachineType[]> {
+    return this.#all(computeMethods.machineTypes, { path: { project, zone } }, signal);
+  }
+
+  async zones(project: string, signal: AbortSignal): Promise<GceZone[]> {
+    return this.#all(computeMethods.zones, { path: { project } }, signal);
+  }
+
+  async subnetwork(
+    path: { project: string; region: string; subnetwork: string },
+    signal: AbortSignal,
+  ): Promise<GceSubnetwork> {
+    return this.#rest.call(computeMethods.subnetwork, { path }, signal);
+  }
+
+  async image(project: string, image: string, signal: AbortSignal): Promise<GceImage> {
+    return this.#rest.call(computeMethods.image, { path: { project, image } }, signal);
+  }
+
+  /** The newest image of a family that is not deprecated. */
+  async imageOfFamily(project: string, family: string, signal: AbortSignal): Promise<GceImage> {
+    return this.#rest.call(computeMethods.imageOfFamily, { path: { project, family } }, signal);
+  }
+
+  async images(project: string, signal: AbortSignal): Promise<GceImage[]> {
+    return this.#all(computeMethods.images, { path: { project } }, signal);
+  }
+
+  async #all<Item>(called: ApiMethod, parts: CallParts, signal: AbortSignal): Promise<Item[]> {
+    const query = { maxResults: '500' };
+    const pages = await this.#pages<Page<Item>>(called, { ...parts, query }, signal);
+    return pages.flatMap(({ items = [] }) => items);
+  }
+
+  async #pages<P extends { readonly nextPageToken?: string }>(
+    called: ApiMethod,
+    parts: CallParts,
+    signal: AbortSignal,
+  ): Promise<P[]> {
+    const pages: P[] = [];
+    let next: string | undefined = '';
+    while (next !== undefined) {
+      const query = { ...parts.query, ...(next !== '' && { pageToken: next }) };
+      // oxlint-disable-next-line no-await-in-loop -- each page says where the next one begins
+      const page: P = await this.#rest.call(called, { ...parts, query }, signal);
+      pages.push(page);
+      next = page.nextPageToken === '' ? undefined : page.nextPageToken;
+    }
+    return pages;
+  }
+}
+
+/** The variable that Google's own command line reads for other endpoints. */
+function computeRoot(): string {
+  const given = process.env['CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE'];
+  return given ?? 'https://compute.googleapis.com/compute/v1/';
+}

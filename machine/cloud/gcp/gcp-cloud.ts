@@ -1,0 +1,161 @@
+import type { Price, RegionPrices } from '#schemas/instances/data/region-prices.ts';
+import type { MachineType, Offering } from '#schemas/instances/instance-type.ts';
+import { tags } from '#schemas/names.ts';
+import type { ResolvedNodeClass, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
+import type { Clock } from '#schemas/time/clock.ts';
+
+import type { Instance, MachineIdentity } from '../../machine.ts';
+import { CloudFacts, type RegionSizes } from '../cloud-facts.ts';
+import type { CloudProvider, LaunchRequest, ResolvedPlacement, SizeOnSale } from '../provider.ts';
+import type { ComputeApi } from './api.ts';
+import { Ending } from './ending.ts';
+import { failed } from './errors.ts';
+import { Finding } from './finding.ts';
+import { Launching } from './launching.ts';
+import { MachineTypes } from './machine-types.ts';
+import { Operations } from './operations.ts';
+import { resolvePlacement } from './resolve.ts';
+import { Shortages } from './shortages.ts';
+import { Sightings } from './sightings.ts';
+import { gcpOf, type GcpSpec } from './spec.ts';
+
+export interface GcpCloudParts {
+  readonly clock: Clock;
+  readonly api: ComputeApi;
+  /** Prices: the API has none. */
+  readonly facts?: CloudFacts;
+}
+
+/**
+ * Machines on Compute Engine: one instance per insert, under a name that its claim decides, found again by that name
+ * and by its labels.
+ *
+ * An insert is only taken note of at first; its operation tells later whether there was room. So a launch that is
+ * under way says so ({@link LaunchUnderWay}) and is asked for again.
+ */
+export class GcpCloud implements CloudProvider {
+  readonly name = 'gcp';
+  readonly #api: ComputeApi;
+  readonly #facts: CloudFacts;
+  readonly #shortages: Shortages;
+  readonly #types: MachineTypes;
+  readonly #sightings: Sightings;
+  readonly #finding: Finding;
+  readonly #launching: Launching;
+  readonly #ending: Ending;
+
+  constructor({ clock, api, facts = new CloudFacts() }: GcpCloudParts) {
+    const operations = new Operations(api, clock);
+    const shortages = new Shortages(clock);
+    const sightings = new Sightings(api, clock);
+    const ending = new Ending({ api, operations, sightings });
+    this.#api = api;
+    this.#facts = facts;
+    this.#shortages = shortages;
+    this.#sightings = sightings;
+    this.#types = new MachineTypes(api, clock);
+    this.#ending = ending;
+    this.#finding = new Finding({ api, operations, sightings });
+    this.#launching = new Launching({ api, operations, sightings, shortages, ending });
+  }
+
+  async resolve(spec: UnikraftNodeClassSpec, signal: AbortSignal): Promise<ResolvedPlacement> {
+    return resolvePlacement(this.#api, spec, gcpOf(spec), signal);
+  }
+
+  async sizes(nodeClass: ResolvedNodeClass, signal: AbortSignal): Promise<readonly SizeOnSale[]> {
+    const gcp = gcpOf(nodeClass.spec);
+    const zones = nodeClass.subnets.map(({ zone }) => zone);
+    const [sizes, prices] = await Promise.all([
+      this.#types.of(gcp, zones, signal),
+      this.#facts.prices('gcp', gcp.region),
+    ]);
+    return sizes.types
+      .filter(({ architecture }) => architecture === nodeClass.image.architecture)
+      .map((type) => ({ type, offerings: this.#offerings(type, { sizes, prices }, nodeClass) }));
+  }
+
+  async subnets({ spec, subnets }: ResolvedNodeClass): Promise<ResolvedNodeClass['subnets']> {
+    const { project } = gcpOf(spec);
+    return subnets.filter(({ id }) => this.#shortages.hasAddresses({ project, subnet: id }));
+  }
+
+  async launch(request: LaunchRequest, signal: AbortSignal): Promise<Instance> {
+    return this.#launching.launch(request, gcpOf(request.nodeClass.spec), signal);
+  }
+
+  async find(
+    nodeClass: ResolvedNodeClass,
+    identity: MachineIdentity,
+    signal: AbortSignal,
+  ): Promise<readonly Instance[]> {
+    return this.#finding.find(nodeClass, gcpOf(nodeClass.spec), identity, signal);
+  }
+
+  async snapshot(
+    nodeClass: ResolvedNodeClass,
+    clusterUid: string,
+    signal: AbortSignal,
+  ): Promise<readonly Instance[]> {
+    const { project, region } = gcpOf(nodeClass.spec);
+    const shown = await this.#sightings.complete(project, region, clusterUid, signal);
+    return shown
+      .map(({ instance }) => this.#asEnding(instance, project))
+      .filter(({ tags: carried }) => carried[tags.cluster] === clusterUid);
+  }
+
+  async terminate(
+    nodeClass: ResolvedNodeClass,
+    instanceId: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      await this.#ending.end(nodeClass, gcpOf(nodeClass.spec), instanceId, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw failed(error, `Ending instance ${instanceId}`);
+    }
+  }
+
+  /** What is being deleted may show as running for some seconds. */
+  #asEnding(instance: Instance, project: string): Instance {
+    const where = { project, zone: instance.zone, instance: instance.id };
+    const isEnding = this.#ending.isEnding(where);
+    return isEnding ? { ...instance, state: 'terminating' } : instance;
+  }
+
+  #offerings(
+    type: MachineType,
+    { sizes, prices }: { sizes: RegionSizes; prices: RegionPrices },
+    nodeClass: ResolvedNodeClass,
+  ): Offering[] {
+    const gcp = gcpOf(nodeClass.spec);
+    const price = prices.of(type.name);
+    return nodeClass.subnets
+      .filter(({ zone }) => sizes.soldIn.get(zone)?.has(type.name))
+      .map(({ id, zone, zoneID }) => ({
+        zone,
+        zoneID,
+        price: price?.perHour,
+        priceDerived: price !== undefined && !isSaid(price),
+        available: this.#isAvailable(gcp, type.name, zone, id),
+      }));
+  }
+
+  #isAvailable(
+    { project, region }: GcpSpec,
+    instanceType: string,
+    zone: string,
+    subnet: string,
+  ): boolean {
+    return (
+      this.#shortages.isAvailable({ project, region, instanceType, zone }) &&
+      this.#shortages.hasAddresses({ project, subnet })
+    );
+  }
+}
+
+/** By the cloud, or by whoever runs the cluster; all else follows from a rule. */
+function isSaid({ basis }: Price): boolean {
+  return basis === 'table' || basis === 'override';
+}

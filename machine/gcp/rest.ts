@@ -1,0 +1,134 @@
+import { GoogleAuth, JWT } from 'google-auth-library';
+
+import { seconds } from '#schemas/time/clock.ts';
+
+import { NodeClassError } from '../errors.ts';
+import { faults } from '../faults.ts';
+import { failureOf, GoogleError } from './google-error.ts';
+
+/** One method of a Google API: where it is, and what whoever calls it must be allowed. */
+export interface ApiMethod {
+  /** As audit logs and roles name it: `compute.instances.insert`. */
+  readonly id: string;
+  readonly http: 'GET' | 'POST' | 'DELETE';
+  /** Below the root of the service; `{name}` stands for a parameter. */
+  readonly path: string;
+  /** All that a role must hold for the calls made here. */
+  readonly permissions: readonly string[];
+}
+
+export interface CallParts {
+  /** What the path names. A value may hold slashes only where it is a path of its own. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: object;
+}
+
+/** Gives a token that is valid now. */
+export type Token = () => Promise<string>;
+
+const scope = 'https://www.googleapis.com/auth/cloud-platform';
+
+/** A call is given up after this long: its outcome is not known then. */
+const longest = seconds(60);
+
+/**
+ * The standard credentials of a program: a service-account file or a workload-identity federation file named by
+ * GOOGLE_APPLICATION_CREDENTIALS, else the metadata server of GKE (workload identity) or Compute Engine. Tokens are
+ * kept until shortly before they end; those of a service account are signed here.
+ */
+export function applicationDefaultToken(): Token {
+  // Node classes name their projects. Without one here the library would ask another API which is the credentials' own.
+  const projectId = 'not-used';
+  const auth = new GoogleAuth({ scopes: [scope], projectId });
+  return async () => {
+    const client = await auth.getClient();
+    if (client instanceof JWT) client.useJWTAccessWithScope = true;
+    const headers = await client.getRequestHeaders();
+    return (headers.get('authorization') ?? '').replace(/^Bearer /, '');
+  };
+}
+
+/**
+ * A Google API over REST: JSON in, JSON out, every failure a {@link GoogleError}. Nothing is repeated here, since who
+ * calls knows what a repetition would do.
+ *
+ * docs/adr/0021-gcp-over-rest.md says why there is no client library.
+ */
+export class GoogleRest {
+  readonly #root: URL;
+  readonly #token: Token;
+
+  /** @param root  with its final slash; @throws NodeClassError for one without TLS that is not on this very computer */
+  constructor(root: string, token: Token) {
+    this.#root = new URL(root);
+    this.#token = token;
+    const { protocol, hostname } = this.#root;
+    if (protocol === 'https:' || isLoopback(hostname)) return;
+    throw new NodeClassError(
+      faults.insecureEndpoint,
+      `The endpoint ${protocol}//${hostname} has no TLS; use https, or a loopback address for tests.`,
+    );
+  }
+
+  /** @throws GoogleError; the signal's reason when that aborts */
+  async call<T>(method: ApiMethod, parts: CallParts, signal: AbortSignal): Promise<T> {
+    const authorization = `Bearer ${await this.#authorized(signal)}`;
+    const response = await this.#send(method, parts, authorization, signal);
+    const text = await response.text().catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw GoogleError.unanswered(error);
+    });
+    if (!response.ok) throw failureOf(response.status, text);
+    return parsed<T>(text);
+  }
+
+  /** A token that cannot be had is the caller's own trouble, unless who gives it is away. */
+  async #authorized(signal: AbortSignal): Promise<string> {
+    signal.throwIfAborted();
+    try {
+      return await this.#token();
+    } catch (error) {
+      throw GoogleError.withoutToken(error);
+    }
+  }
+
+  async #send(
+    { http, path: template }: ApiMethod,
+    { path, query = {}, body }: CallParts,
+    authorization: string,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const url = new URL(filled(template, path), this.#root);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const headers = { authorization, 'content-type': 'application/json' };
+    const init = { method: http, headers, ...(body && { body: JSON.stringify(body) }) };
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(longest)]);
+    try {
+      return await fetch(url, { ...init, signal: limit });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw GoogleError.unanswered(error);
+    }
+  }
+}
+
+function parsed<T>(text: string): T {
+  try {
+    return JSON.parse(text === '' ? '{}' : text) as T;
+  } catch (error) {
+    throw GoogleError.unanswered(error); // a proxy's page, or half an answer
+  }
+}
+
+function filled(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined || value === '') throw new Error(`${template} needs ${name}`);
+    return encodeURIComponent(value);
+  });
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
