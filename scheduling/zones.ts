@@ -9,25 +9,19 @@ import { labels } from '#schemas/names.ts';
 
 import { placesOf, type Draft } from './pods/variant.ts';
 import { allows, leastOf, type Rule } from './topology/rule.ts';
-import type { ValueSet } from './value-set.ts';
 import type { World } from './world.ts';
 
 /** More than one zone, or any. */
 const flexible = 'flexible';
 const none = 'none';
 
-type Asked = Pick<World, 'queue' | 'drafts'>;
-
 /** @returns how many Pods can go to this zone only, by its name; to several (`flexible`); to no zone (`none`) */
-export function zonesOf({ queue, drafts }: Asked): Map<string, number> {
+export function zonesOf({ drafts }: Pick<World, 'drafts'>): Map<string, number> {
   const counts = new Map<string, number>();
-  const byKind = Map.groupBy(queue, ({ group }) => group.kind);
-  for (const [kind, queued] of byKind) {
-    const pending = queued.reduce((sum, { group }) => sum + group.pending, 0);
-    if (pending === 0) continue;
-    const { drafts: own = [] } = drafts.get(kind) ?? {}; // none of a kind with which something is wrong
-    const zone = zoneText(own.slice(-Math.max(1, placesOf(kind))));
-    counts.set(zone, (counts.get(zone) ?? 0) + pending);
+  for (const [kind, { drafts: own }] of drafts) {
+    if (kind.pending === 0) continue;
+    const zone = zoneText(own.slice(-Math.max(1, placesOf(kind)))); // none of a kind with which something is wrong
+    counts.set(zone, (counts.get(zone) ?? 0) + kind.pending);
   }
   return counts;
 }
@@ -45,26 +39,29 @@ function zoneText(drafts: readonly Draft[]): string {
   return only;
 }
 
-/** Undefined where neither its labels nor its rules say anything. */
+/** No more than two, which are as good as all. Undefined where neither its labels nor its rules say anything. */
 function zonesAsked({ asked, rules }: Draft): readonly string[] | undefined {
-  const ruling = rules.filter(({ counter }) => counter.domains.key === labels.zone);
   const set = asked.requirements.get(labels.zone);
   const named = set && !set.complement ? [...set.values] : undefined;
-  if (ruling.length === 0) return named;
-  return (named ?? namesIn(ruling)).filter((zone) => isAllowed(zone, set, ruling));
+  const ruling = rules.filter(isOverZones);
+  const [first] = ruling;
+  if (!first) return named;
+  const { domains, known } = first.counter;
+  const isAllowed = allowedBy(ruling);
+  const found: string[] = [];
+  for (const domain of named?.map((zone) => domains.names.indexOf(zone)) ?? known) {
+    const zone = domains.names[domain] ?? '';
+    if ((set?.has(zone) ?? true) && isAllowed(domain)) found.push(zone);
+    if (found.length > 1) break;
+  }
+  return found;
 }
 
-/** Zones that nodes have or can have. */
-function namesIn([rule]: readonly Rule[]): readonly string[] {
-  if (!rule) return [];
-  const { domains, known } = rule.counter;
-  return [...known].map((domain) => domains.names[domain] ?? '');
+function isOverZones({ counter }: Rule): boolean {
+  return counter.domains.key === labels.zone;
 }
 
-function isAllowed(zone: string, set: ValueSet | undefined, rules: readonly Rule[]): boolean {
-  if (set && !set.has(zone)) return false;
-  return rules.every((rule) => {
-    const domain = rule.counter.domains.names.indexOf(zone);
-    return allows(rule, domain, leastOf(rule));
-  });
+function allowedBy(rules: readonly Rule[]): (domain: number) => boolean {
+  const least = rules.map(leastOf);
+  return (domain) => rules.every((rule, index) => allows(rule, domain, least[index]!));
 }

@@ -17,6 +17,8 @@ export interface PodKind {
   /** Those that any rule looks at. */
   readonly labels: Labels;
   readonly volumes: PodVolumes | undefined;
+  /** How many of them have no node; the others have to leave theirs. */
+  pending: number;
 }
 
 /** Pods of a kind that ask for the same amounts. */
@@ -25,8 +27,6 @@ export interface PodGroup {
   readonly amounts: PodAmounts;
   /** `namespace/name`, oldest first. */
   readonly pods: string[];
-  /** How many of them have no node; the others have to leave theirs. */
-  pending: number;
   /** Creation of the oldest, then its key: of groups alike in size the older comes first. */
   readonly age: string;
 }
@@ -69,10 +69,10 @@ class Groups {
     const groups = this.#groups.get(kind) ?? new Map<PodAmounts, PodGroup>();
     this.#groups.set(kind, groups);
     const age = `${bornAt(pod)} ${key}`;
-    const group = groups.get(amounts) ?? { kind, amounts, pods: [], pending: 0, age };
+    const group = groups.get(amounts) ?? { kind, amounts, pods: [], age };
     groups.set(amounts, group);
     group.pods.push(key);
-    if (isPending) group.pending += 1;
+    if (isPending) kind.pending += 1;
   }
 
   #kindOf({ metadata }: Pod, key: string, form: PodForm): PodKind {
@@ -88,6 +88,7 @@ class Groups {
       namespace,
       labels: this.#ownLabels(labels),
       volumes,
+      pending: 0,
     };
     this.#kinds.set(id, kind);
     return kind;
