@@ -1,10 +1,15 @@
 import type { Metrics } from '#kube/metrics.ts';
 import { Controller, watch } from '#kube/runtime/controller.ts';
+import { paced } from '#kube/runtime/paced.ts';
 import { annotations, labels } from '#schemas/names.ts';
+import { milliseconds, type Duration } from '#schemas/time/clock.ts';
 
 import type { Context } from '../context.ts';
 import { isOurs } from '../ours.ts';
 import { NodeClassController, type NodeClassOptions } from './controller.ts';
+
+/** Of claims only their number is of interest, and which revisions they keep: neither is so urgent. */
+const counted: Duration = milliseconds(500);
 
 /** The node class controller with what wakes it: the classes, their claims and pools, and their revisions. */
 export function nodeClassController(
@@ -22,10 +27,14 @@ export function nodeClassController(
     metrics,
     watches: [
       watch(caches.nodeClasses),
-      watch(caches.nodeClaims, (claim, other) => {
-        const isNews = !other || revisionOf(claim) !== revisionOf(other);
-        return isOurs(claim) && isNews ? [claim.spec.nodeClassRef.name] : [];
-      }),
+      paced(
+        watch(caches.nodeClaims, (claim, other) => {
+          const isNews = !other || revisionOf(claim) !== revisionOf(other);
+          return isOurs(claim) && isNews ? [claim.spec.nodeClassRef.name] : [];
+        }),
+        clock,
+        counted,
+      ),
       watch(caches.nodePools, (pool) =>
         isOurs(pool) ? [pool.spec.template.spec.nodeClassRef.name] : [],
       ),

@@ -1,13 +1,18 @@
 import type { Metrics } from '#kube/metrics.ts';
 import { Controller, watch } from '#kube/runtime/controller.ts';
+import { paced } from '#kube/runtime/paced.ts';
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Node } from '#schemas/kubernetes/core.ts';
 import { labels } from '#schemas/names.ts';
+import { milliseconds, type Duration } from '#schemas/time/clock.ts';
 
 import { by } from '../caches.ts';
 import type { Context } from '../context.ts';
 import { isOurs } from '../ours.ts';
 import { NodePoolController, type ExtraConditions } from './controller.ts';
+
+/** Each look sums up all machines of a pool, and what comes of it is written once a second. */
+const counted: Duration = milliseconds(500);
 
 /**
  * The NodePool controller with what wakes it: pools, their node classes, quota policies, and machines whose capacity
@@ -43,8 +48,10 @@ export function nodePoolController(
               .filter(isOurs)
               .map((pool) => pool.metadata.name),
       ),
-      watch(caches.nodeClaims, (claim, other) => (counts(claim, other) ? poolOf(claim) : [])),
-      watch(caches.nodes, (node, other) => (counts(node, other) ? poolOf(node) : [])),
+      ...[
+        watch(caches.nodeClaims, (claim, other) => (counts(claim, other) ? poolOf(claim) : [])),
+        watch(caches.nodes, (node, other) => (counts(node, other) ? poolOf(node) : [])),
+      ].map((machines) => paced(machines, clock, counted)),
     ],
   });
 }
