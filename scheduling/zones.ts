@@ -39,29 +39,31 @@ function zoneText(drafts: readonly Draft[]): string {
   return only;
 }
 
-/** No more than two, which are as good as all. Undefined where neither its labels nor its rules say anything. */
+/** Undefined where neither its labels nor its rules say anything. */
 function zonesAsked({ asked, rules }: Draft): readonly string[] | undefined {
   const set = asked.requirements.get(labels.zone);
   const named = set && !set.complement ? [...set.values] : undefined;
   const ruling = rules.filter(isOverZones);
-  const [first] = ruling;
-  if (!first) return named;
-  const { domains, known } = first.counter;
-  const isAllowed = allowedBy(ruling);
-  const found: string[] = [];
-  for (const domain of named?.map((zone) => domains.names.indexOf(zone)) ?? known) {
-    const zone = domains.names[domain] ?? '';
-    if ((set?.has(zone) ?? true) && isAllowed(domain)) found.push(zone);
-    if (found.length > 1) break;
-  }
-  return found;
+  if (ruling.length === 0) return named;
+  const allowed = allowedBy(ruling, named);
+  return set ? allowed.filter((zone) => set.has(zone)) : allowed;
 }
 
 function isOverZones({ counter }: Rule): boolean {
   return counter.domains.key === labels.zone;
 }
 
-function allowedBy(rules: readonly Rule[]): (domain: number) => boolean {
+/**
+ * Zones in which all rules would have the Pod just now.
+ *
+ * @param named  those that it asks for; any that nodes have or can have when absent
+ */
+function allowedBy(rules: readonly Rule[], named?: readonly string[]): string[] {
+  const [{ counter }] = rules as [Rule];
+  const { names } = counter.domains;
   const least = rules.map(leastOf);
-  return (domain) => rules.every((rule, index) => allows(rule, domain, least[index]!));
+  const zones = named?.map((zone) => names.indexOf(zone)) ?? [...counter.known];
+  return zones
+    .filter((domain) => rules.every((rule, index) => allows(rule, domain, least[index]!)))
+    .map((domain) => names[domain] ?? '');
 }
