@@ -65,14 +65,7 @@ export class ClaimInHand {
     this.revision = revision;
     this.#clock = clock;
     this.status = structuredClone(claim.status ?? {});
-    this.identity = {
-      name: machineName(claim),
-      claim: claim.metadata.name,
-      claimUid: claim.metadata.uid,
-      nodePool: claim.metadata.labels?.[labels.nodePool],
-      nodeClass: claim.spec.nodeClassRef.name,
-      clusterUid,
-    };
+    this.identity = identityOf(claim, clusterUid);
   }
 
   get intent(): Intent | undefined {
@@ -147,6 +140,18 @@ export class ClaimInHand {
   #scope(): ReturnType<typeof scopeOf> {
     return scopeOf(this.claim, this.#clock.stamp());
   }
+}
+
+/** Who the machine of a claim is. */
+export function identityOf(claim: Live<NodeClaim>, clusterUid: string): MachineIdentity {
+  return {
+    name: machineName(claim),
+    claim: claim.metadata.name,
+    claimUid: claim.metadata.uid,
+    nodePool: claim.metadata.labels?.[labels.nodePool],
+    nodeClass: claim.spec.nodeClassRef.name,
+    clusterUid,
+  };
 }
 
 /** What is no part of the story comes after it, and the root last of all. */

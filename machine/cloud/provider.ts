@@ -21,12 +21,50 @@ export interface SizeOnSale {
   readonly offerings: readonly Offering[];
 }
 
+/** What is wrong with an instance that runs, or is about to be. */
+export interface InstanceTrouble {
+  readonly instanceId: string;
+  /** In the cloud's words. */
+  readonly why: string;
+  /** Since when its checks fail (RFC 3339); absent for what the cloud has decided to do to it. */
+  readonly failingSince?: string;
+}
+
+/** What a cloud says of instances that run, and what can be done for them. */
+export interface InstanceCare {
+  /** Those of these ids that the cloud knows, whatever their tags. */
+  byId(
+    nodeClass: ResolvedNodeClass,
+    ids: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly Instance[]>;
+  /**
+   * Writes the tags by which an instance is known to be of its claim, where it lacks any.
+   *
+   * @returns keys of those that it lacked
+   */
+  retag(
+    nodeClass: ResolvedNodeClass,
+    instance: Instance,
+    identity: MachineIdentity,
+    signal: AbortSignal,
+  ): Promise<readonly string[]>;
+  /** @param ids  of instances that run; none that the cloud does not know may be among them */
+  troubles(
+    nodeClass: ResolvedNodeClass,
+    ids: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly InstanceTrouble[]>;
+}
+
 /**
  * What a cloud must do to make and unmake machines. Implementations keep no state that a restart would miss,
  * save caches. All failures are {@link MachineError}s, whose `next` says what the caller does.
  */
 export interface CloudProvider {
   readonly name: CloudName;
+  /** Absent where a cloud says nothing of the kind. */
+  readonly care?: InstanceCare;
   /** Images, subnets and security groups that the spec selects. Throws NodeClassError with the failing part. */
   resolve(spec: UnikraftNodeClassSpec, signal: AbortSignal): Promise<ResolvedPlacement>;
   /** Sizes that can run guests, with what is known of price and capacity now. Offerings without capacity are kept, unavailable. */

@@ -159,6 +159,17 @@ export const machines = {
     happens: `The cloud started it without nested virtualisation, though that was asked for. The size is not tried in that zone for 30 minutes. ${anotherOne}`,
     fix: 'Nothing, unless it repeats: then exclude the instance family in the NodePool, or allow bare metal.',
   },
+  KPU338: {
+    title: 'The cloud is about to take the instance away, or its status checks fail',
+    happens: `Condition Interrupted on the claim says which. The machine is drained and ends as any other. ${anotherOne} Checks that fail on more than a fifth of the machines of a node class replace none of them.`,
+    fix: 'Nothing, unless it repeats: then look at what the cloud says of the region.',
+  },
+  KPU339: {
+    title: 'An instance had lost its tags',
+    happens:
+      'It is tagged again, with what it lacked. By these tags it is known to be ours, and may be ended.',
+    fix: 'Look for whoever takes tags off: a policy of tags in the organisation, or a script.',
+  },
   KPU340: {
     title: 'The NodePool is at its limit',
     happens:

@@ -1,26 +1,21 @@
 import { isConflict, isNotFound } from '#kube/client/errors.ts';
-import { getCondition } from '#kube/conditions.ts';
+import type { CloudProvider } from '#machine/cloud/provider.ts';
 import { MachineError } from '#machine/errors.ts';
 import type { Instance } from '#machine/machine.ts';
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import { nodeClaims } from '#schemas/karpenter/types.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
-import { annotations } from '#schemas/names.ts';
-import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
-import { parseProviderID } from '#schemas/provider-id.ts';
-import { seconds } from '#schemas/time/clock.ts';
 
 import type { Clouds } from '../../clouds.ts';
 import type { Context } from '../../context.ts';
 import type { Revisions } from '../../nodeclass/revisions.ts';
-import { isOurs } from '../../ours.ts';
-
-/** A cloud may not list a new instance yet: for this long after its launch its absence proves nothing. */
-const invisible = seconds(60);
+import { identityOf } from '../claim-in-hand.ts';
+import { settledFleets, type Fleet } from './settled.ts';
 
 /**
  * Cluster → cloud collection: a NodeClaim whose instance was ended by somebody else, or stopped, is deleted, so that
- * its Pods find another machine. A stopped instance is not gone: the termination chain ends it.
+ * its Pods find another machine. A stopped instance is not gone: the termination chain ends it. One that has lost its
+ * tags is neither: it gets them again.
  *
  * One list of instances per region serves all claims; when it cannot be had, nobody is judged.
  */
@@ -36,46 +31,67 @@ export class Collector {
   }
 
   async collect(signal: AbortSignal): Promise<void> {
-    const launched = this.#context.caches.nodeClaims
-      .list()
-      .filter((claim) => this.#isSettled(claim));
-    const byRevision = Map.groupBy(launched, revisionOf);
+    const fleets = settledFleets(this.#context, this.#revisions);
+    await Promise.all(fleets.map(async (fleet) => this.#judge(fleet, signal)));
+  }
+
+  async #judge(fleet: Fleet, signal: AbortSignal): Promise<void> {
+    const cloud = await this.#clouds.for(fleet.nodeClass.spec);
+    const known = await this.#known(cloud, fleet, signal);
+    if (!known) return;
     await Promise.all(
-      [...byRevision].map(async ([name, claims]) => {
-        const nodeClass = name === undefined ? undefined : this.#revisions.get(name);
-        if (nodeClass) await this.#judge(nodeClass, claims, signal);
+      [...fleet.claims].map(async ([id, claim]) => {
+        const instance = known.get(id);
+        const why = fateOf(id, instance);
+        if (why !== undefined) await this.#delete(claim, why);
+        else if (instance) await this.#retag(cloud, fleet, { claim, instance }, signal);
       }),
     );
   }
 
-  async #judge(
-    nodeClass: ResolvedNodeClass,
-    claims: readonly Live<NodeClaim>[],
+  /** By id; what the list of our tags does not show may have lost them, and is asked for by name. */
+  async #known(
+    cloud: CloudProvider,
+    { nodeClass, claims }: Fleet,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, Instance> | undefined> {
+    const { clusterUid } = this.#context;
+    return this.#unless('cannot list instances, judging nobody', async () => {
+      const listed = await cloud.snapshot(nodeClass, clusterUid, signal);
+      const ids = new Set(listed.map(({ id }) => id));
+      const missing = [...claims.keys()].filter((id) => !ids.has(id));
+      const { care } = cloud;
+      const named = care && missing.length > 0 ? await care.byId(nodeClass, missing, signal) : [];
+      return new Map([...listed, ...named].map((instance) => [instance.id, instance]));
+    });
+  }
+
+  /** An instance without its tags is no longer ours to the cloud: it could not be ended, nor be found after a crash. */
+  async #retag(
+    { care }: CloudProvider,
+    { nodeClass }: Fleet,
+    { claim, instance }: { claim: Live<NodeClaim>; instance: Instance },
     signal: AbortSignal,
   ): Promise<void> {
-    const instances = await this.#shown(nodeClass, signal);
-    if (!instances) return;
-    const known = new Map(instances.map((instance) => [instance.id, instance]));
-    await Promise.all(
-      claims.map(async (claim) => {
-        const id = parseProviderID(claim.status?.providerID ?? '')?.id;
-        const why = id === undefined ? undefined : fateOf(id, known.get(id));
-        if (why !== undefined) await this.#delete(claim, why);
-      }),
+    if (!care) return;
+    const { clusterUid, recorder } = this.#context;
+    const identity = identityOf(claim, clusterUid);
+    const lost = await this.#unless('cannot tag an instance again', async () =>
+      care.retag(nodeClass, instance, identity, signal),
     );
+    if (!lost || lost.length === 0) return;
+    const message = `Instance ${instance.id} had lost ${lost.join(', ')}, and is tagged again (KPU339)`;
+    recorder.record({ object: claim, type: 'Warning', reason: 'TagsRestored', message });
   }
 
-  async #shown(
-    nodeClass: ResolvedNodeClass,
-    signal: AbortSignal,
-  ): Promise<readonly Instance[] | undefined> {
+  /** @returns undefined when the cloud refuses or is away, which the log tells */
+  async #unless<T>(what: string, act: () => Promise<T>): Promise<T | undefined> {
     try {
-      const cloud = await this.#clouds.for(nodeClass.spec);
-      return await cloud.snapshot(nodeClass, this.#context.clusterUid, signal);
+      return await act();
     } catch (error) {
       if (!(error instanceof MachineError)) throw error;
       const { code, reason, message } = error;
-      this.#context.log.warn({ code, reason, message }, 'cannot list instances, judging nobody');
+      this.#context.log.warn({ code, reason, message }, what);
       return undefined;
     }
   }
@@ -89,18 +105,6 @@ export class Collector {
       if (!isNotFound(error) && !isConflict(error)) throw error;
     });
   }
-
-  #isSettled(claim: Live<NodeClaim>): boolean {
-    if (!isOurs(claim) || claim.metadata.deletionTimestamp !== undefined) return false;
-    const launched = getCondition(claim.status?.conditions, 'Launched');
-    if (launched?.status !== 'True' || launched.lastTransitionTime === undefined) return false;
-    const { clock } = this.#context;
-    return clock.now() - clock.from(launched.lastTransitionTime) > invisible;
-  }
-}
-
-function revisionOf(claim: Live<NodeClaim>): string | undefined {
-  return claim.metadata.annotations?.[annotations.revision];
 }
 
 /** @returns undefined for an instance that is well */

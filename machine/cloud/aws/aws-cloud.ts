@@ -13,7 +13,14 @@ import { AttemptSpent, type MachineError } from '../../errors.ts';
 import type { Instance, MachineIdentity } from '../../machine.ts';
 import { until } from '../../until.ts';
 import { CloudFacts } from '../cloud-facts.ts';
-import type { CloudProvider, LaunchRequest, ResolvedPlacement, SizeOnSale } from '../provider.ts';
+import type {
+  CloudProvider,
+  InstanceCare,
+  LaunchRequest,
+  ResolvedPlacement,
+  SizeOnSale,
+} from '../provider.ts';
+import { Ec2Care } from './care.ts';
 import { connectionKey, type Ec2ClientPool, type Ec2Clients } from './clients.ts';
 import { codeOf, shortageOf, toMachineError } from './errors.ts';
 import { InstanceTypes, type OnStandIn } from './instance-types.ts';
@@ -38,6 +45,7 @@ export class AwsCloud implements CloudProvider {
   readonly name = 'aws';
   /** What lately had no room, for metrics and explanations. */
   readonly unavailable: UnavailableOfferings;
+  readonly care: InstanceCare;
   readonly #clients: Pick<Ec2ClientPool, 'for'>;
   readonly #facts: CloudFacts;
   readonly #types: InstanceTypes;
@@ -54,6 +62,10 @@ export class AwsCloud implements CloudProvider {
     this.#subnets = new Subnets(this.unavailable);
     this.#types = new InstanceTypes({ clock, facts, onStandIn });
     this.#snapshots = new Shared(clock, seconds(2));
+    this.care = new Ec2Care(({ spec }) => {
+      const aws = awsOf(spec);
+      return { clients: this.#ec2(aws), region: aws.region };
+    });
   }
 
   async resolve(spec: UnikraftNodeClassSpec, signal: AbortSignal): Promise<ResolvedPlacement> {

@@ -22,10 +22,19 @@ export async function instancesTagged(
   region: string,
   wanted: Readonly<Record<string, string>>,
 ): Promise<Instance[]> {
-  const Filters: Filter[] = Object.entries(wanted).map(([key, value]) => ({
+  const filters = Object.entries(wanted).map(([key, value]) => ({
     Name: `tag:${key}`,
     Values: [value],
   }));
+  return instancesWith(ec2, region, filters);
+}
+
+/** Every instance that all these filters let through, in any state, all pages. */
+export async function instancesWith(
+  ec2: EC2Client,
+  region: string,
+  Filters: Filter[],
+): Promise<Instance[]> {
   const found: Instance[] = [];
   for await (const page of paginateDescribeInstances(
     { client: ec2, pageSize: 1000 },
@@ -59,8 +68,8 @@ export function instanceOf(instance: Ec2Instance, region: string): Instance {
 }
 
 /** Nested virtualisation is asked for at the launch and can be lost without a word (aws/containers-roadmap#2784). */
-function runsGuests({ CpuOptions, InstanceType = '' }: Ec2Instance): boolean {
-  return isMetal(InstanceType) || CpuOptions?.NestedVirtualization === 'enabled';
+function runsGuests({ CpuOptions, InstanceType }: Ec2Instance): boolean {
+  return isMetal(InstanceType ?? '') || CpuOptions?.NestedVirtualization === 'enabled';
 }
 
 /** `m5.metal`, `m8i.metal-48xl`: it has the processor to itself. */

@@ -5,13 +5,13 @@ import type {
   VolumeType,
 } from '@aws-sdk/client-ec2';
 
-import { tags } from '#schemas/names.ts';
 import type { AwsSpec, BlockDevice } from '#schemas/nodeclass/types.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 
 import type { MachineIdentity } from '../../machine.ts';
 import type { LaunchRequest } from '../provider.ts';
 import { clientToken } from './client-token.ts';
+import { ownTags } from './own-tags.ts';
 
 const bytesPerGiB = 1n << 30n;
 
@@ -62,16 +62,7 @@ export function runInstancesInput(request: LaunchRequest, aws: AwsSpec): RunInst
 
 /** Ours come last and win: a user's tag that replaced one would hide the machine from us, and it would never end. */
 function tagsOf(identity: MachineIdentity, users: Readonly<Record<string, string>>): Tag[] {
-  const all = {
-    ...users,
-    [tags.name]: identity.name,
-    [tags.cluster]: identity.clusterUid,
-    [tags.claimUid]: identity.claimUid,
-    [tags.claim]: identity.claim,
-    ...(identity.nodePool === undefined ? {} : { [tags.nodePool]: identity.nodePool }),
-    [tags.nodeClass]: identity.nodeClass,
-  };
-  return Object.entries(all)
+  return Object.entries({ ...users, ...ownTags(identity) })
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([Key, Value]) => ({ Key, Value }));
 }

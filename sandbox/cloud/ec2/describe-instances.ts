@@ -136,11 +136,12 @@ export function describeInstanceStatus(
   return { instanceStatusSet: items(statuses.map(statusTree)), nextToken };
 }
 
-function statusTree({ id, launch, state, impaired }: Ec2Instance): XmlTree {
-  const status = impaired ? 'impaired' : 'ok';
+function statusTree({ id, launch, state, impairedSince, events }: Ec2Instance): XmlTree {
+  const impaired = impairedSince !== undefined;
+  const status = impaired ? 'failed' : 'passed';
   const check = {
-    status,
-    details: items([{ name: 'reachability', status: impaired ? 'failed' : 'passed' }]),
+    status: impaired ? 'impaired' : 'ok',
+    details: items([{ name: 'reachability', status, impairedSince: impairedSince?.toISOString() }]),
   };
   return {
     instanceId: id,
@@ -148,5 +149,8 @@ function statusTree({ id, launch, state, impaired }: Ec2Instance): XmlTree {
     instanceState: stateTree(state),
     systemStatus: { status: 'ok' },
     instanceStatus: check,
+    eventsSet: items(
+      events.map((event, index) => ({ instanceEventId: `instance-event-0${index}`, ...event })),
+    ),
   };
 }

@@ -128,7 +128,7 @@ describe('an instance', () => {
     await world.sdk.send(
       new CreateTagsCommand({ Resources: [id], Tags: [{ Key: 'late', Value: '1' }] }),
     );
-    world.ec2.instances.get(id)!.impaired = true;
+    world.ec2.instances.get(id)!.impairedSince = new Date();
 
     const { InstanceStatuses } = await world.sdk.send(new DescribeInstanceStatusCommand());
     expect(InstanceStatuses).toMatchObject([

@@ -39,6 +39,19 @@ export interface Launch {
   readonly interfaceTags: Readonly<Record<string, string>>;
 }
 
+export interface ScheduledEvent {
+  readonly code:
+    | 'instance-reboot'
+    | 'system-reboot'
+    | 'system-maintenance'
+    | 'instance-retirement'
+    | 'instance-stop';
+  /** Begins with `[Completed]` or `[Canceled]` once it is over. */
+  readonly description: string;
+  /** RFC 3339. */
+  readonly notBefore: string;
+}
+
 export interface Ec2Instance {
   readonly id: string;
   readonly reservation: string;
@@ -55,7 +68,10 @@ export interface Ec2Instance {
   visibleAt: Instant;
   /** When it became terminated. */
   endedAt: Instant | undefined;
-  impaired: boolean;
+  /** Since when its status check fails. */
+  impairedSince: Date | undefined;
+  /** What is scheduled for it. */
+  events: readonly ScheduledEvent[];
   /** Somebody set `disableApiTermination`, at the launch or later. */
   isProtected: boolean;
 }

@@ -99,7 +99,8 @@ export class Instances {
       reason: undefined,
       visibleAt: this.#clock.now() + (script.invisible ?? this.#timings.invisible),
       endedAt: undefined,
-      impaired: false,
+      impairedSince: undefined,
+      events: [],
       isProtected: launch.protectedFromTermination,
     };
     launch.subnet.freeAddresses -= 1;
