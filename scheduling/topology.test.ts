@@ -251,6 +251,23 @@ describe('K46: affinity', () => {
   });
 });
 
+test('K46: a Pod that a group seeks by two keys goes where both are, once it has started', () => {
+  const terms = [zone, 'rack'].map((key) => ({
+    topologyKey: key,
+    labelSelector: { matchLabels: web },
+  }));
+  const near = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
+  const racks = [{ key: 'rack', operator: 'In' as const, values: ['r1'] }];
+  const racked = pool('racked', { sizes: [size(2, { zones: ['1a'] })], requirements: racks });
+  const nodes = [nodeIn('1a', 'bare', '1')];
+  const group = labelled(2, web, { affinity: near });
+  // By name the last, it is asked after the group, and bound before it there would be nobody to join for either.
+  const late = labelled(1, web, apart(zone, { app: 'none' }), { name: 'z', cpu: '500m' });
+  const plan = planned({ pods: [...group, ...late], pools: [racked], nodes });
+  expect(nominated(plan)).toEqual({});
+  expect(groups(plan)).toEqual([['p0', 'p1'], ['z0']]);
+});
+
 describe('K47: anti-affinity', () => {
   test('over hosts gives each Pod one, and over zones each a zone', () => {
     expect(groups(planned({ pods: labelled(3, web, apart(host, web)) }))).toHaveLength(3);

@@ -14,6 +14,8 @@ export class Choice {
   /** Whose counts say which domain is the emptiest. */
   readonly #counters: readonly Counter[];
   readonly #needsKey: boolean;
+  /** Groups that seek by other keys too: a Pod of theirs that has only some of these keys can be joined nowhere. */
+  readonly #groups: readonly Counter[];
   #version = -1;
   #size = -1;
   #order: number[] = [];
@@ -25,6 +27,9 @@ export class Choice {
     const spread = rules.flatMap(({ kind, counter }) => (kind === 'spread' ? [counter] : []));
     this.#counters = spread.length > 0 ? spread : counters.filter(({ skew }) => skew < Infinity);
     this.#needsKey = rules.some(({ kind }) => kind === 'spread' || kind === 'affinity');
+    this.#groups = rules.flatMap(({ kind, counter }) =>
+      kind === 'join' && counter.matchers.length > 1 ? [counter] : [],
+    );
   }
 
   /** Whether the Pod's own rules say where it may go. */
@@ -38,7 +43,7 @@ export class Choice {
   }
 
   get admitsAbsence(): boolean {
-    return !this.#needsKey;
+    return !this.#needsKey && !this.#groups.some(({ isStarted }) => isStarted);
   }
 
   /** Allowed domains, emptiest first. */
@@ -58,7 +63,7 @@ export class Choice {
     const domain = place.domainOf(this.domains);
     if (domain === absent) return this.admitsAbsence;
     if (domain !== open) return this.allows(domain);
-    return !this.#needsKey && place.possible(this.domains).every((one) => this.allows(one));
+    return this.admitsAbsence && place.possible(this.domains).every((one) => this.allows(one));
   }
 
   #update(): void {
