@@ -18,7 +18,7 @@ beforeAll(async () => {
   await world.expectUsable(nodeClass());
 });
 afterEach(async () => {
-  await world.expectDeleted(budget, web(0), nodePool(), ...(await world.claims()));
+  await world.expectDeleted(budget, oneOfApi, web(0), api, nodePool(), ...(await world.claims()));
   await world.expectNoLeaks();
 });
 afterAll(async () => world?.stop());
@@ -33,6 +33,32 @@ test('a Node that is deleted by hand takes its machine along, and its Pods run e
 
   await world.expectGone(first);
   expect(await nodesOfPods()).not.toContain(nodeOf(first));
+});
+
+test('K7: a machine that is deleted is replaced before its Pod may leave, once, and the Pod runs there', async () => {
+  const disruption = { consolidationPolicy: 'WhenEmpty', consolidateAfter: '0s' } as const;
+  await world.expectApplied(nodePool({ disruption }), api, oneOfApi);
+  const [before] = await world.expectRunning('api', 1);
+  const [first] = await world.expectClaims(1);
+
+  await world.expectDeleted(first!);
+
+  const [second] = await world.expectClaims(1);
+  await world.expectCondition(second!, 'Initialized', { status: 'True' });
+  await world.clock.forward(minutes(2)); // no Pod is on it, nor planned for it by name
+  const [still] = await world.expectRunning('api', 1);
+  expect(still?.metadata.uid).toBe(before?.metadata.uid);
+  expect(await world.eventsOf(before!)).not.toContain('Evicted');
+
+  await world.expectDeleted(oneOfApi);
+
+  await world.expectGone(first!);
+  const [after] = await world.expectRunning('api', 1);
+  expect(after?.metadata.uid).not.toBe(before?.metadata.uid);
+  expect(after?.spec?.nodeName).toBe(nodeOf(await world.claim(second!)));
+  expect((await world.claims()).map(({ metadata }) => metadata.uid)).toEqual([
+    second!.metadata.uid,
+  ]);
 });
 
 test('when somebody else ends an instance, nothing holds its Pods there, and they run elsewhere', async () => {
@@ -89,6 +115,15 @@ test('a NodePool with dots and 63 characters has machines like any other, and ta
   expect(world.cloud.ec2.instances.live).toEqual([]);
   expect((await world.client.list(nodePools)).items).toEqual([]);
 });
+
+const api = workload('Deployment', 'api', 1);
+/** Its only Pod may not be evicted as long as it is the only one: by and by, a budget would let it go. */
+const oneOfApi: PodDisruptionBudget = {
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name: 'api' },
+  spec: { selector: { matchLabels: { app: 'api' } }, minAvailable: 1 },
+};
 
 /** No Pod may be evicted: that holds a machine that lives, not one that is gone. */
 const budget: PodDisruptionBudget = {
