@@ -13,6 +13,7 @@ import { hours, type Duration } from '#schemas/time/clock.ts';
 import { parseDuration } from '#schemas/time/duration.ts';
 
 import type { ClaimInHand } from './claim-in-hand.ts';
+import { OneByOne } from './one-by-one.ts';
 
 /** What one machine and those who talk to it share; fixed for its whole life, since user data is. */
 export interface MachineCredentials {
@@ -38,6 +39,7 @@ export class CredentialStore {
   readonly #authorityOf: AuthorityOf;
   /** Secrets are not watched, so what was read once is kept as long as the claim is in work. */
   readonly #known = new Map<string, MachineCredentials>();
+  readonly #leaves = new OneByOne();
   /** By node class, while it is read. */
   readonly #asked = new Map<string, Promise<Authority>>();
 
@@ -69,7 +71,9 @@ export class CredentialStore {
       : await this.get(hand);
     if (present) return present;
     const authority = await this.#authority(nodeClass, signal);
-    const leaf = await authority.issue({ names: [fqdn], validity: validityOf(hand, nodeClass) });
+    const leaf = await this.#leaves.do(async () =>
+      authority.issue({ names: [fqdn], validity: validityOf(hand, nodeClass) }),
+    );
     const secret = this.#secret(hand, {
       token: randomBytes(32).toString('base64url'),
       'tls.crt': leaf.certificate,

@@ -1,9 +1,7 @@
-import { availableParallelism, loadavg } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import type { Context } from '#controller/context.ts';
 import { Slices } from '#controller/provisioning/slices.ts';
 import { World } from '#controller/provisioning/testing/world.ts';
 import { SolverThread } from '#controller/provisioning/thread/solver-thread.ts';
@@ -15,6 +13,8 @@ import { pods } from '#schemas/kubernetes/resource.ts';
 import { minutes } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
+
+import { answerSlowly, busyness, pause, TurnMeter } from './turn-meter.ts';
 
 /** Of Karpenter's own mix: spread over zones and hosts, together, apart, and plain. */
 const count = 20_000;
@@ -44,8 +44,7 @@ test(
       // oxlint-disable-next-line no-await-in-loop -- one after the other, each told everything anew
       seen.push(await plannedFor(attempt));
     }
-    // Where more wants to run than there are cores, everything takes as many times longer, collecting garbage above all.
-    const busy = Math.max(1, loadavg()[0]! / availableParallelism());
+    const busy = busyness();
     console.log(JSON.stringify({ longestTurns: seen, busy }));
     expect(Math.min(...seen)).toBeLessThanOrEqual(bar * busy);
   },
@@ -58,7 +57,8 @@ async function plannedFor(seed: number): Promise<number> {
   const world = new World({ clock: new FakeClock({ real: Date.now }) });
   const metrics = new Metrics();
   const served = new AbortController();
-  answerSlowly(world.context, served.signal);
+  const context = answerSlowly(world.context, served.signal);
+  Object.assign(world.context, { client: context.client });
   world.seedPool('web');
   for (const pod of given) world.client.seed(pods, structuredClone(givenUp(pod)));
   const offer = { revision: '1', nodeClass: offered, instanceTypes: pools[0]!.instanceTypes };
@@ -66,7 +66,7 @@ async function plannedFor(seed: number): Promise<number> {
   const parts = { catalog, metrics, slices: new Slices(), solver, batch: { idle: 0, max: 0 } };
 
   const delay = monitorEventLoopDelay({ resolution: 1 });
-  const turns = new Turns();
+  const turns = new TurnMeter();
   delay.enable();
   turns.begin();
   const began = performance.now();
@@ -85,25 +85,6 @@ async function plannedFor(seed: number): Promise<number> {
   return longestTurn;
 }
 
-/** What this thread computes from one turn of its loop to the next, in milliseconds: other programs' turns are not ours. */
-class Turns {
-  longest = 0;
-  #isOver = false;
-
-  begin(): void {
-    const before = process.threadCpuUsage();
-    setImmediate(() => {
-      const { user, system } = process.threadCpuUsage(before);
-      this.longest = Math.max(this.longest, (user + system) / 1000);
-      if (!this.#isOver) this.begin();
-    });
-  }
-
-  end(): void {
-    this.#isOver = true;
-  }
-}
-
 /** Pods that the plan has a place for; the rest of the claims is written meanwhile. */
 async function placed(metrics: Metrics): Promise<number> {
   const name = 'karpenter_pods_scheduling_decision_duration_seconds_count';
@@ -120,28 +101,4 @@ const offered = { nodeClass: 'default', spec: { aws: { region: 'eu-1' } } } as n
 function givenUp(pod: Pod): Pod {
   const verdict = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' } as const;
   return { ...pod, status: { conditions: [verdict] } };
-}
-
-/** An API server is elsewhere, and a write takes it a while; in memory all of them would be one turn. */
-function answerSlowly(context: Context, signal: AbortSignal): void {
-  const { client } = context;
-  const create: typeof client.create = async (...args) => {
-    await pause(10);
-    signal.throwIfAborted();
-    return client.create(...args);
-  };
-  Object.assign(context, {
-    client: new Proxy(client, {
-      get: (target, name) => (name === 'create' ? create : bound(target, name)),
-    }),
-  });
-}
-
-function bound(target: object, name: string | symbol): unknown {
-  const member: unknown = Reflect.get(target, name);
-  return typeof member === 'function' ? member.bind(target) : member;
-}
-
-async function pause(milliseconds: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
