@@ -63,7 +63,7 @@ export class ProvisioningEvents {
       type: 'Warning',
       reason: 'FailedScheduling',
       message: this.#refusal(refusals, skipped),
-      dedupeValues: [pod.metadata.uid, ...refusals.map(({ pool, reason }) => `${pool} ${reason}`)],
+      dedupeValues: [pod.metadata.uid, ...refusals.map(newsOf)],
       dedupeTimeout: minutes(5),
     });
   }
@@ -132,6 +132,11 @@ export class ProvisioningEvents {
       dedupeTimeout: minutes(5),
     });
   }
+}
+
+/** What makes a refusal another one. Numbers change all the time; of what is not there each sentence is news. */
+function newsOf({ pool, reason, message }: Refusal): string {
+  return `${pool} ${reason === 'Unsupported' ? message : reason}`;
 }
 
 const near: readonly Refusal['reason'][] = ['Resources', 'NoOfferings', 'Limit', 'Backoff'];

@@ -95,6 +95,19 @@ describe('K18: a claim that cannot be mounted keeps its Pod waiting, says why, a
     expect(world.zones).toEqual([['1b']]);
   });
 
+  test('and is told at once when it is something else that is wrong', async () => {
+    world.startWithDriver();
+    world.seedPod('stateful', {}, { spec: mounts('data') });
+    await world.clock.forward(window);
+    world.storage.claim('data', 'slow');
+    await world.clock.forward(window);
+    expect(world.toldOf('stateful').at(-1)).toContain('StorageClass slow, which does not exist');
+    const [first, second] = world
+      .notesOf('FailedScheduling')
+      .map(({ dedupeValues }) => dedupeValues);
+    expect(second).not.toEqual(first);
+  });
+
   test('a Pod whose claims are of others hears nothing of a change, and is looked at in its turn', async () => {
     world.startWithDriver();
     world.seedPod('stateful', {}, { spec: mounts('data') });

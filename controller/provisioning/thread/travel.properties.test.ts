@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { solve } from '#scheduling/solve.ts';
-import type { Problem } from '#scheduling/solver.ts';
+import type { PodVolumes, Problem } from '#scheduling/solver.ts';
 import { anyProblem } from '#scheduling/testing/arbitrary.ts';
 import { daemonSet, node, pod, pool, problem } from '#scheduling/testing/build.ts';
 import { mix, wishful } from '#scheduling/testing/mix.ts';
@@ -117,6 +117,42 @@ describe('a problem in the thread', () => {
     expect(wire.changes).toMatchObject([{ gone: ['shop/large'], forget: [expect.any(Number)] }]);
     const { pods } = await wire.carry(problem({ pods: [pod('a'), large] }));
     expect(pods[1]?.spec?.containers[0]?.resources).toEqual({ requests: { cpu: '7' } });
+  });
+
+  test('knows volumes, whoever mounts them and how many, and is told of those that are alike once', async () => {
+    const wire = new Wire();
+    const spec = { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] };
+    const inZone = { key: 'topology.kubernetes.io/zone', operator: 'In' as const, values: ['1b'] };
+    const of = (name: string, attached: string[]): readonly [string, PodVolumes] => [
+      `shop/${name}`,
+      {
+        nodes: [[inZone]],
+        drivers: ['ebs'],
+        attached: attached.length > 0 ? { ebs: attached } : {},
+      },
+    ];
+    const full = { attachLimits: { ebs: 1 }, attached: { ebs: ['shop/x'] } };
+    const given = problem({
+      pods: ['a', 'b', 'c'].map((name) => pod(name, { cpu: '1' }, spec)),
+      nodes: [node('full', { cpu: '8' }, full), node('ours', { cpu: '8' }, { drivers: [] })],
+      pools: [
+        { ...pool('plain', { weight: 9 }), drivers: [] },
+        { ...pool('disks'), drivers: ['ebs'] },
+      ],
+      bound: [],
+      volumes: new Map([of('a', ['shop/a']), of('b', []), of('c', [])]),
+    });
+    const carried = await wire.carry(given);
+
+    expect(carried.volumes).toEqual(given.volumes);
+    expect(carried.volumes?.get('shop/b')).toBe(carried.volumes?.get('shop/c'));
+    const plan = solve(carried);
+    expect(plan.nominations.size).toBe(0);
+    expect(plan.claims.map(({ nodePool }) => nodePool)).toEqual(['disks']);
+    expect(sortedPlan(plan)).toEqual(sortedPlan(solve(given)));
+
+    await wire.carry({ ...given, volumes: new Map([of('a', ['shop/a']), of('b', [])]) });
+    expect(wire.changes).toMatchObject([{ list: 'volumes', parts: [], set: [], gone: ['shop/c'] }]);
   });
 
   test('does not know what the sender was not told', async () => {

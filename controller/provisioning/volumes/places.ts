@@ -69,6 +69,7 @@ function placesOf(terms: Terms | undefined): Places {
   if (!terms || terms.some((all) => all.length === 0)) return undefined;
   return joined(terms)
     .map((all) => fromSelector(all))
+    .filter(isPossible)
     .slice(0, mostPlaces);
 }
 
