@@ -33,6 +33,7 @@ const passing = (code: Code, condition: NodeClassPart, reason: string): Fault =>
 export const faults = {
   namesInvalid: fault('KPU270', 'ValidationSucceeded', 'NamesInvalid'),
   credentials: passing('KPU210', 'CredentialsReady', 'CredentialsRefused'),
+  launchForbidden: passing('KPU212', 'CredentialsReady', 'LaunchForbidden'),
   insecureEndpoint: passing('KPU210', 'CredentialsReady', 'InsecureEndpoint'),
   imageNotFound: fault('KPU220', 'ImageReady', 'ImageNotFound'),
   imageAmbiguous: fault('KPU221', 'ImageReady', 'ImageArchitectureAmbiguous'),

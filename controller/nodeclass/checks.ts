@@ -1,6 +1,6 @@
 import type { ConditionChange } from '#kube/conditions.ts';
 import type { ResolvedPlacement } from '#machine/cloud/provider.ts';
-import { NodeClassError } from '#machine/errors.ts';
+import { MachineError, NodeClassError } from '#machine/errors.ts';
 import type { KraftletReleases } from '#machine/kraftlet/release.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import type {
@@ -38,6 +38,7 @@ export interface World {
   readonly releases: KraftletReleases;
   readonly secrets: NodeClassSecrets;
   readonly lookups: Lookups;
+  readonly clusterUid: string;
 }
 
 interface Subject {
@@ -78,7 +79,11 @@ export async function check(
       aspect: 'CredentialsReady',
       name: 'placement',
       pace: abroad,
-      look: async () => resolvePlacement(subject, clouds, signal),
+      look: async () => {
+        const placed = await resolvePlacement(subject, clouds, signal);
+        await rehearse(subject, placed, world, signal);
+        return placed;
+      },
     }),
     ask({
       aspect: 'DNSReady',
@@ -174,6 +179,23 @@ async function resolvePlacement(
     const isGone = error instanceof NodeClassError && error.condition === 'ImageReady';
     if (!isGone || spec.image.id === pinned.id) throw error;
     return cloud.resolve(spec, signal);
+  }
+}
+
+/** Whether machines may be made of what was found: a class that could never launch must not look ready. */
+async function rehearse(
+  { nodeClass, spec }: Subject,
+  placed: ResolvedPlacement,
+  { clouds, clusterUid }: World,
+  signal: AbortSignal,
+): Promise<void> {
+  const cloud = await clouds.for(spec);
+  const resolved = { nodeClass: nodeClass.metadata.name, spec, ...placed, dnsZoneID: '' };
+  try {
+    await cloud.rehearse?.(resolved, clusterUid, signal);
+  } catch (error) {
+    const saysNothing = error instanceof MachineError && !(error instanceof NodeClassError);
+    if (!saysNothing) throw error; // a cloud that is away says nothing about the class
   }
 }
 

@@ -191,6 +191,27 @@ describe('a spec that does not work', () => {
     expect(world.status.image?.id).toBe('ami-2');
   });
 
+  test('whose launch the cloud would refuse is not Ready before any machine is tried, and is so once it may', async () => {
+    world.clouds.failures.rehearse = new NodeClassError(
+      { code: 'KPU212', condition: 'CredentialsReady', reason: 'LaunchForbidden', canPass: true },
+      'UnauthorizedOperation: no',
+    );
+    await world.apply();
+    expect(world.condition('Ready')).toMatchObject({ status: 'False', reason: 'LaunchForbidden' });
+    expect(world.condition('CredentialsReady')?.message).toBe('UnauthorizedOperation: no (KPU212)');
+    expect(world.condition('Stalled')?.status).toBe('False');
+
+    delete world.clouds.failures.rehearse;
+    await world.forwardAndLook(minutes(1));
+    expect(world.condition('Ready')?.status).toBe('True');
+  });
+
+  test('is judged by no rehearsal that the cloud did not answer', async () => {
+    world.clouds.failures.rehearse = new Throttled('slow down');
+    await world.apply();
+    expect(world.condition('Ready')?.status).toBe('True');
+  });
+
   test('for want of a Secret is not Stalled: the Secret may come a moment later', async () => {
     await world.apply({ platform: { activationSecretRef: { name: 'activation' } } });
     expect(world.condition('CredentialsReady')).toMatchObject({

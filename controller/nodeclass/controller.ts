@@ -50,10 +50,10 @@ export class NodeClassController implements Reconciler {
   readonly #pace: Pace;
 
   constructor(context: Context, { clouds, releases }: NodeClassOptions) {
-    const { client, caches, clock, namespace } = context;
+    const { client, caches, clock, namespace, clusterUid } = context;
     const secrets = new NodeClassSecrets(client, namespace, clock);
     this.#context = context;
-    this.#world = { clouds, releases, secrets, lookups: new Lookups(clock) };
+    this.#world = { clouds, releases, secrets, lookups: new Lookups(clock), clusterUid };
     this.#nodeClasses = new Freshest(caches.nodeClasses);
     this.#revisions = new StoredRevisions(client, context);
     this.#termination = new Termination(context, this.#revisions, secrets);

@@ -17,7 +17,7 @@ export class FakeClouds implements Clouds {
   readonly goneImages = new Map<string, Error>();
   sizes: SizeOnSale[] = [];
   /** What the next calls fail with, until it is taken away. */
-  readonly failures: { resolve?: Error; zone?: Error; chart?: Error } = {};
+  readonly failures: { resolve?: Error; rehearse?: Error; zone?: Error; chart?: Error } = {};
   readonly calls: { resolve: UnikraftNodeClassSpec[]; zone: string[]; chart: string[] } = {
     resolve: [],
     zone: [],
@@ -28,6 +28,9 @@ export class FakeClouds implements Clouds {
     return {
       name: 'aws',
       resolve: async (spec) => this.#resolve(spec),
+      rehearse: async () => {
+        if (this.failures.rehearse) throw this.failures.rehearse;
+      },
       sizes: async () => this.sizes,
       subnets: async ({ subnets }) => subnets,
       launch: beyond,

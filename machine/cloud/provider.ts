@@ -67,6 +67,11 @@ export interface CloudProvider {
   readonly care?: InstanceCare;
   /** Images, subnets and security groups that the spec selects. Throws NodeClassError with the failing part. */
   resolve(spec: UnikraftNodeClassSpec, signal: AbortSignal): Promise<ResolvedPlacement>;
+  /**
+   * Asks the cloud whether it would let the operator launch from this class; makes nothing. Absent where a cloud cannot
+   * be asked. Throws NodeClassError with what it refuses.
+   */
+  rehearse?(nodeClass: ResolvedNodeClass, clusterUid: string, signal: AbortSignal): Promise<void>;
   /** Sizes that can run guests, with what is known of price and capacity now. Offerings without capacity are kept, unavailable. */
   sizes(nodeClass: ResolvedNodeClass, signal: AbortSignal): Promise<readonly SizeOnSale[]>;
   /**

@@ -36,6 +36,11 @@ export const nodeClass = {
     happens: `CredentialsReady=False. ${staysOnLast}`,
     fix: "Create the Secret that platform.activationSecretRef names, with that key, in the operator's namespace.",
   },
+  KPU212: {
+    title: 'The credentials may not launch machines',
+    happens: `A rehearsal of a launch, which makes nothing, was refused: CredentialsReady=False. ${staysOnLast}`,
+    fix: "Compare the controller's role with docs/tasks/aws-permissions.md: ec2:RunInstances with the tags of this cluster, ec2:CreateTags at a launch, and iam:PassRole on the role of aws.instanceProfile; look for organisation policies. CloudTrail shows the call by the request id in the message.",
+  },
   KPU220: {
     title: 'No image matches',
     happens: `ImageReady=False. ${staysOnLast}`,
@@ -64,7 +69,7 @@ export const nodeClass = {
   KPU232: {
     title: 'The placement cannot work',
     happens: `PlacementReady=False. ${staysOnLast}`,
-    fix: 'Let subnets and security groups select from one VPC. An aws.instanceProfile that does not exist is found out by the first launch: then the Launched condition of the NodeClaim says so.',
+    fix: 'Let subnets and security groups select from one VPC, and correct aws.instanceProfile where the message names it.',
   },
   KPU240: {
     title: 'The DNS zone does not exist',

@@ -26,6 +26,7 @@ import { codeOf, shortageOf, toMachineError } from './errors.ts';
 import { InstanceTypes, type OnStandIn } from './instance-types.ts';
 import { instanceOf, instancesTagged } from './instances.ts';
 import { runInstancesInput } from './launch.ts';
+import { rehearse } from './rehearsal.ts';
 import { resolvePlacement } from './resolve.ts';
 import { Shared } from './shared.ts';
 import { SizesOnSale } from './sizes-on-sale.ts';
@@ -76,6 +77,17 @@ export class AwsCloud implements CloudProvider {
     );
     this.#subnets.told(free);
     return placement;
+  }
+
+  async rehearse(
+    nodeClass: ResolvedNodeClass,
+    clusterUid: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const aws = awsOf(nodeClass.spec);
+    const sizes = await this.sizes(nodeClass, signal);
+    const work = rehearse(this.#ec2(aws).write, { nodeClass, aws, clusterUid, sizes });
+    await until(work, signal);
   }
 
   async sizes(nodeClass: ResolvedNodeClass, signal: AbortSignal): Promise<readonly SizeOnSale[]> {
