@@ -77,6 +77,13 @@ type PodProblem = Problem & {
   readonly leaving: readonly Live<Pod>[];
 };
 
+interface Sifting {
+  /** As the solver found it, and what of it is not held back. */
+  readonly solved: Plan;
+  readonly plan: Plan;
+  readonly solvedInMs: number;
+}
+
 const nothing: Plan = {
   claims: [],
   nominations: new Map(),
@@ -176,11 +183,14 @@ export class Provisioner implements Runnable {
       whyResting: (pool) => this.#resting.whyResting(pool),
     });
     const problem = await this.#problem(supply);
+    const began = performance.now();
     const solved = await this.#solve(problem, signal);
+    const solvedInMs = Math.round(performance.now() - began);
     const who = await this.#podsOf(problem);
     await this.#keepRoom(solved, problem, who);
     const { plan: lasting, held } = await this.#breaker.sift(solved, supply, this.#slices);
     const plan = await this.#trials.sift(lasting, supply, this.#claims.list(), this.#slices);
+    this.#log(problem, { solved, plan, solvedInMs });
     const told = [
       this.#carryOut(plan, problem, who, signal),
       this.#news.tell(plan, problem.pods, supply.skipped, this.#slices),
@@ -253,7 +263,6 @@ export class Provisioner implements Runnable {
 
   async #solve(problem: PodProblem, signal: AbortSignal): Promise<Plan> {
     if (problem.pods.length + problem.leaving.length === 0) return nothing;
-    const began = performance.now();
     const plan = await this.#metrics
       .timed(async () => this.#parts.solver.solve(problem, signal))
       .catch((error: unknown) => {
@@ -262,16 +271,21 @@ export class Provisioner implements Runnable {
         throw error;
       });
     this.#aside.succeeded();
+    return plan;
+  }
+
+  /** What is carried out of a plan, and how many Pods wait though there would be a machine for them. */
+  #log({ pods, leaving }: PodProblem, { solved, plan, solvedInMs }: Sifting): void {
     const facts = {
-      pods: problem.pods.length,
-      leaving: problem.leaving.length,
+      pods: pods.length,
+      leaving: leaving.length,
       nodeClaims: plan.claims.length,
       nominated: plan.nominations.size,
-      unschedulable: plan.unschedulable.size,
-      solvedInMs: Math.round(performance.now() - began),
+      unschedulable: solved.unschedulable.size,
+      heldBack: plan.unschedulable.size - solved.unschedulable.size,
+      solvedInMs,
     };
-    if (plan.claims.length > 0) this.#context.log.info(facts, 'planned');
-    return plan;
+    if (solved.claims.length > 0) this.#context.log.info(facts, 'planned');
   }
 
   async #podsOf({ pods, leaving }: PodProblem): Promise<PodsOfPass> {
