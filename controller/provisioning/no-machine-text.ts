@@ -21,15 +21,38 @@ const nearest = [
   'Taints',
 ] as const satisfies readonly (Refusal['reason'] | 'NotReady')[];
 
+type Reason = (typeof nearest)[number];
+
+/** What somebody can do about it, of the pool that was nearest; nothing where a wait has an end of its own. */
+const wayOut: Readonly<Record<Reason, string>> = {
+  Backoff: 'Take away what keeps such Pods off, or let them tolerate it',
+  Limit: 'Raise that limit, or remove what uses it up',
+  Topology: 'Let the Pod ask less of zones and other Pods, or allow the pool more zones',
+  NoOfferings: 'It is tried again by itself; more sizes or zones in the pool help',
+  Resources: 'Let the Pod ask for less, or allow the pool larger sizes',
+  NotReady: 'Put right what the pool or its node class names',
+  InstanceTypes: "Change what the Pod selects, or the pool's requirements",
+  Unsupported: 'Take that out of the Pod',
+  Restricted: 'Take that out of the Pod',
+  Requirements: "Change what the Pod selects, or the pool's requirements",
+  Taints: 'Give the Pod a toleration, or make a pool without that taint',
+};
+const noPool =
+  'There is no NodePool for Unikraft machines. Apply one that names a UnikraftNodeClass in its nodeClassRef';
+
 interface Told {
   readonly pools: readonly string[];
+  readonly reason: Reason;
+  /** It ends by itself, and has a code that says so. */
+  readonly isShort: boolean;
   readonly message: string;
   /** The pool is for other Pods than this one. */
   readonly isElsewhere: boolean;
 }
 
 /**
- * `No Unikraft machine for this Pod: NodePool web: needs 64 vCPU, …; 2 other pools do not match`
+ * `No Unikraft machine for this Pod: NodePool web: needs 64 vCPU, …; 2 other pools do not match. Let the Pod ask for
+ * less, or allow the pool larger sizes`
  *
  * @param refusals  of the pools that were asked
  * @param skipped  pools that take no part, and why
@@ -39,7 +62,7 @@ export function noMachineText(
   skipped: readonly SkippedPool[],
 ): string {
   const all = toldInOrder(refusals, skipped);
-  if (all.length === 0) return 'There is no NodePool for Unikraft machines';
+  if (all.length === 0) return noPool;
   const near = all.filter(({ isElsewhere }) => !isElsewhere);
   const full = near.length > 0 ? near : all.slice(0, 1);
   const others = all
@@ -47,7 +70,9 @@ export function noMachineText(
     .reduce((count, { pools }) => count + pools.length, 0);
   const parts = [...full.map(textOf), ...(others > 0 ? [othersText(others)] : [])];
   const text = `No Unikraft machine for this Pod: ${parts.join('; ')}`;
-  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+  const end = full[0] && !full[0].isShort ? `. ${wayOut[full[0].reason]}` : '';
+  const most = longest - end.length;
+  return (text.length > most ? `${text.slice(0, most)}…` : text) + end;
 }
 
 /** Pools of which the same is to be said are told together. */
@@ -56,6 +81,8 @@ function toldInOrder(refusals: readonly Refusal[], skipped: readonly SkippedPool
   const ordered = all.toSorted((a, b) => nearest.indexOf(a.reason) - nearest.indexOf(b.reason));
   return [...Map.groupBy(ordered, ({ message }) => message)].map(([message, same]) => ({
     pools: same.map(({ pool }) => pool),
+    reason: same[0]!.reason,
+    isShort: same.some((one) => 'code' in one && one.code !== undefined),
     message,
     isElsewhere: same.every(({ reason }) => reason === 'Requirements' || reason === 'Taints'),
   }));

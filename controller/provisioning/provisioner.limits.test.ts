@@ -125,7 +125,8 @@ describe('what goes wrong', () => {
       {
         message:
           'No Unikraft machine for this Pod: NodePool web: it is not ready: ' +
-          'UnikraftNodeClass "default" is being deleted (KPU202) (KPU342)',
+          'UnikraftNodeClass "default" is being deleted (KPU202). ' +
+          'Put right what the pool or its node class names (KPU342)',
       },
     ]);
   });
