@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { Metrics } from '#kube/metrics.ts';
+import { solve } from '#scheduling/solve.ts';
 import { nodeClaims, type NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { Live, OwnerReference } from '#schemas/kubernetes/meta.ts';
@@ -9,6 +10,7 @@ import { nodes, podDisruptionBudgets, pods } from '#schemas/kubernetes/resource.
 import { labels, taints } from '#schemas/names.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
+import type { Solver } from './solver.ts';
 import { nodeClassRef, World } from './testing/world.ts';
 
 const window = seconds(2);
@@ -252,19 +254,53 @@ test('K7: Pods that keep others of their kind away are no obstacle to themselves
   world.seedPool('web');
   world.start();
   seedMachine('old');
-  const apart = {
+  const node = world.client.peek(nodes, { name: 'old' })!;
+  const open = { ...node.metadata.labels, [labels.registered]: 'true' };
+  world.client.seed(nodes, { ...node, metadata: { ...node.metadata, labels: open } });
+  const apart = (app: string) => ({
     podAntiAffinity: {
       requiredDuringSchedulingIgnoredDuringExecution: [
-        { topologyKey: labels.nodePool, labelSelector: { matchLabels: { app: 'one' } } },
+        { topologyKey: labels.nodePool, labelSelector: { matchLabels: { app } } },
       ],
     },
-  };
-  world.seedPod(
-    'one',
-    { cpu: '1' },
-    { labels: { app: 'one' }, spec: { nodeName: 'old', affinity: apart }, status: running },
-  );
+  });
+  const on = { nodeName: 'old' };
+  const guests = { one: apart('one'), two: apart('stays') };
+  for (const [app, affinity] of Object.entries(guests))
+    world.seedPod(
+      app,
+      { cpu: '1' },
+      { labels: { app }, spec: { ...on, affinity }, status: running },
+    );
+  const stays = { labels: { app: 'stays' }, spec: on, status: running };
+  world.seedPod('stays', { cpu: '1' }, stays);
+  const pod = world.pod('shop/stays');
+  const annotations = { 'karpenter.sh/do-not-disrupt': 'true' };
+  world.client.seed(pods, { ...pod, metadata: { ...pod.metadata, annotations } });
+
   startDeleting('old');
   await world.clock.forward(minutes(1));
-  expect(others()).toHaveLength(1);
+
+  expect(onlyOne().spec.resources?.requests).toMatchObject({ cpu: '1', pods: '1' }); // for one; two sees who stays
+});
+
+test('K37: a Pod that has to leave, and with which planning fails, hears nothing and keeps nobody waiting', async () => {
+  world.seedPool('web');
+  seedMachine('old');
+  seedGuest('bad', 'old');
+  startDeleting('old');
+  world.seedPod('good');
+  const metrics = new Metrics();
+  const solver: Solver = {
+    solve: async (problem) => {
+      const isBad = problem.leaving?.some(({ metadata }) => metadata?.name === 'bad');
+      if (isBad) throw new Error('out of luck');
+      return Promise.resolve(solve(problem));
+    },
+  };
+  world.start({}, { solver, metrics });
+  await world.clock.forward(minutes(2));
+  expect(onlyOne().spec.resources?.requests).toMatchObject({ cpu: '1' });
+  expect(world.notesOf('FailedScheduling')).toEqual([]);
+  expect(await metrics.text()).toContain('karpenter_unikraft_quarantined_pods 0');
 });
