@@ -87,6 +87,7 @@ function reportOf(all: readonly Judged[], small: ReturnType<typeof judgeSmall>) 
     nodes: { led: sum((one) => one.led.nodes), unled: sum((one) => one.unled.nodes) },
     passes: [0, 1, 2, 3].map((count) => all.filter((one) => one.unled.passes === count).length),
     held: sum((one) => one.led.held),
+    displaced: sum((one) => one.led.displaced),
     cornered: sum((one) => one.unled.cornered),
     surplus: sum((one) => one.unled.surplus),
     nudges: court.nudges,
