@@ -153,7 +153,7 @@ export class Launches {
     if (!known) return;
     known.why = why ?? known.why ?? otherwise;
     known.causes = together(known.causes, causes);
-    known.isOfItsKind ||= isOfItsKind;
+    known.isOfItsKind ||= isOfItsKind || known.isSpoiled;
     this.#judged(known, 'useless');
   }
 
