@@ -3,6 +3,8 @@
  */
 import { pino, type DestinationStream, type Logger as Pino } from 'pino';
 
+import { isoText } from '#schemas/time/iso-text.ts';
+
 import { censor } from './censor.ts';
 
 /** The part of pino that code here uses: first the facts, then a short sentence. */
@@ -30,7 +32,7 @@ export function createLogger({ level, name, destination }: LoggerOptions): Logge
   const options = {
     level,
     base: { name },
-    timestamp: pino.stdTimeFunctions.isoTime,
+    timestamp: () => `,"time":"${isoText(Date.now())}"`,
     // Censoring has made plain facts of errors already; pino's own serializer would drop what it does not know.
     serializers: { err: (error: unknown) => error },
     formatters: { level: (label: string) => ({ level: label }) },

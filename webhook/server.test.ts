@@ -286,7 +286,7 @@ describe('a call is answered before its caller gives up', () => {
 
   test('when the body came too late to be decided', async () => {
     const clock = new FakeClock();
-    const times = [0, 0, 1801].values();
+    const times = [0, 1801].values();
     clock.now = () => times.next().value ?? 1801;
     const never: Decide = () => {
       throw new Error('decided in vain');

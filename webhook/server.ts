@@ -3,14 +3,15 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Logger } from '#kube/log.ts';
 import type { Metrics } from '#kube/metrics.ts';
 import type { Clock, Instant } from '#schemas/time/clock.ts';
+import { isoText } from '#schemas/time/iso-text.ts';
 
 import { announcedBytes, readBody, tooLate } from './body.ts';
-import { timeToAnswer } from './deadline.ts';
 import { Gate } from './gate.ts';
 import type { Decide, Hook, Hooks } from './hooks.ts';
 import { Notes } from './notes.ts';
 import { Refusal } from './refusal.ts';
 import { answerTo, requestOf, type AdmissionRequest, type Decision } from './review.ts';
+import { Routes, type Route } from './routes.ts';
 import { traceOf } from './trace-parent.ts';
 
 /** Seconds. A call may add 2 s to a Pod's creation at most, and adds less than a millisecond if all is well. */
@@ -30,8 +31,7 @@ export interface ServerParts {
 }
 
 interface Call {
-  readonly path: string;
-  readonly query: string;
+  readonly route: Route;
   readonly request: IncomingMessage;
 }
 
@@ -45,13 +45,13 @@ interface Call {
 export function admissionServer(parts: ServerParts): RequestListener {
   const { metrics } = parts;
   const gate = parts.gate ?? new Gate();
-  const server = new AdmissionServer(parts, gate);
+  const routes = new Routes(parts.hooks);
+  const server = new AdmissionServer(parts, gate, routes);
   const notes = parts.notes ?? new Notes(parts.clock);
   metrics.beforeRead(() => notes.flush());
   metrics.sample('karpenter_unikraft_webhook_calls', 'Calls under way.', {}, () => gate.calls);
   return (request, response) => {
-    const [path = '', query = ''] = (request.url ?? '').split('?', 2);
-    const call = { path, query, request };
+    const call = { route: routes.of(request.url ?? ''), request };
     server
       .answer(call)
       .then(({ text, note }) => {
@@ -72,22 +72,18 @@ class AdmissionServer {
   readonly #parts: ServerParts;
   readonly #gate: Gate;
   readonly #stopwatch: () => number;
-  readonly #hooks: ReadonlyMap<string, Hook>;
-  readonly #duration;
+  readonly #routes: Routes;
+  /** Each series found once: to look it up by its labels costs more than to count. */
+  readonly #durations: ReadonlyMap<string, Observe>;
   readonly #failures;
 
-  constructor(parts: ServerParts, gate: Gate) {
-    const { metrics, hooks, stopwatch = () => performance.now() } = parts;
+  constructor(parts: ServerParts, gate: Gate, routes: Routes) {
+    const { metrics, stopwatch = () => performance.now() } = parts;
     this.#parts = parts;
     this.#gate = gate;
+    this.#routes = routes;
     this.#stopwatch = stopwatch;
-    this.#hooks = new Map(Object.entries(hooks));
-    this.#duration = metrics.histogram(
-      'karpenter_unikraft_webhook_duration_seconds',
-      'From the whole body of a review to its answer.',
-      ['path', 'outcome'],
-      buckets,
-    );
+    this.#durations = durationsOf(metrics, routes.paths);
     this.#failures = metrics.counter(
       'karpenter_unikraft_webhook_failures_total',
       'Calls without a decision: the caller’s fault below 500, ours at 500, no room or no time above.',
@@ -99,10 +95,11 @@ class AdmissionServer {
   async answer(call: Call): Promise<Answer> {
     const { clock } = this.#parts;
     const hook = this.#hookFor(call);
-    const end = clock.now() + timeToAnswer(call.query);
+    const { time } = call.route;
+    const end = clock.now() + time;
     const leave = this.#gate.enter(announcedBytes(call.request), hook);
     try {
-      const body = await readBody(call.request, { clock, within: end - clock.now() });
+      const body = await readBody(call.request, { clock, within: time });
       if (clock.now() > end) throw tooLate(); // nobody waits for it any more
       return this.#review(call, body, hook);
     } finally {
@@ -110,13 +107,14 @@ class AdmissionServer {
     }
   }
 
-  refuse({ path, request }: Call, response: ServerResponse, error: unknown): void {
+  refuse({ route, request }: Call, response: ServerResponse, error: unknown): void {
     const { log } = this.#parts;
+    const { path, hook } = route;
     const refusal =
       error instanceof Refusal ? error : new Refusal(500, 'internal error', { cause: error });
     const { status, message, uid } = refusal;
     const trace = traceOf(request.headers['traceparent']);
-    if (this.#hooks.has(path)) this.#failures.inc({ path, status: String(status) });
+    if (hook) this.#failures.inc({ path, status: String(status) });
     if (status === 500)
       log.error({ path, uid, trace, err: refusal.cause }, 'cannot decide a review');
     else if (status !== 404) log.warn({ path, status, trace, because: message }, 'no decision');
@@ -125,16 +123,14 @@ class AdmissionServer {
     send(response, status, JSON.stringify({ error: message, uid }));
   }
 
-  #hookFor({ path, request }: Call): Hook {
-    const hook = this.#hooks.get(path);
-    if (!hook)
-      throw new Refusal(404, `no such hook; there are ${[...this.#hooks.keys()].join(', ')}`);
+  #hookFor({ route: { hook }, request }: Call): Hook {
+    if (!hook) throw new Refusal(404, `no such hook; there are ${this.#routes.paths.join(', ')}`);
     if (request.method !== 'POST') throw new Refusal(405, 'reviews are sent by POST');
     return hook;
   }
 
   #review(call: Call, body: Buffer, { decide }: Hook): Answer {
-    const { path } = call;
+    const { path } = call.route;
     const { clock } = this.#parts;
     const began = this.#stopwatch();
     const review = requestOf(body);
@@ -149,9 +145,9 @@ class AdmissionServer {
 
   /** It holds on to nothing of the review: what is kept until others have come costs more than to count it. */
   #note(path: string, took: number, decision: Decision, line: Line | undefined): () => void {
-    const outcome = outcomeOf(decision);
+    const observe = this.#durations.get(seriesOf(path, outcomeOf(decision)));
     return () => {
-      this.#duration.observe({ path, outcome }, took / 1000);
+      observe?.(took / 1000);
       if (line) this.#parts.log.info(line.facts, line.message);
     };
   }
@@ -167,7 +163,7 @@ interface Line {
  * word costs as much as the patch itself.
  */
 function lineOf(
-  { path, request }: Call,
+  { route: { path }, request }: Call,
   review: AdmissionRequest,
   decision: Decision,
   at: Instant,
@@ -176,7 +172,7 @@ function lineOf(
   const { uid, operation, namespace, kind, dryRun } = review;
   const trace = traceOf(request.headers['traceparent']);
   const facts = {
-    at: new Date(at).toISOString(),
+    at: isoText(at),
     path,
     uid,
     namespace,
@@ -201,7 +197,31 @@ function decided(decide: Decide, review: AdmissionRequest): Decision {
   }
 }
 
-function outcomeOf(decision: Decision): 'allowed' | 'patched' | 'denied' {
+const outcomes = ['allowed', 'patched', 'denied'] as const;
+type Outcome = (typeof outcomes)[number];
+/** Seconds. */
+type Observe = (took: number) => void;
+
+function durationsOf(metrics: Metrics, paths: readonly string[]): ReadonlyMap<string, Observe> {
+  const duration = metrics.histogram(
+    'karpenter_unikraft_webhook_duration_seconds',
+    'From the whole body of a review to its answer.',
+    ['path', 'outcome'],
+    buckets,
+  );
+  return new Map(
+    paths.flatMap((path) =>
+      outcomes.map((outcome) => {
+        const series = duration.labels({ path, outcome });
+        return [seriesOf(path, outcome), (took: number) => series.observe(took)] as const;
+      }),
+    ),
+  );
+}
+
+const seriesOf = (path: string, outcome: Outcome): string => `${path} ${outcome}`;
+
+function outcomeOf(decision: Decision): Outcome {
   if (!decision.allowed) return 'denied';
   return decision.patch?.length ? 'patched' : 'allowed';
 }
