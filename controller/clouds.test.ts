@@ -37,7 +37,38 @@ test('DNS is shared by those who write with one role', async () => {
   expect(other).not.toBe(own);
 });
 
+test('a class for Google Cloud gets its own adapter, and its zone that of its project', async () => {
+  const { aws: _, ...rest } = nodeClassSpec();
+  const spec = (project: string, dnsProject?: string): typeof rest => ({
+    ...rest,
+    gcp: { project, region: 'europe-west1', subnetwork: 'machines' },
+    dns: {
+      provider: 'CloudDNS',
+      zone: 'machines.example.com',
+      ...(dnsProject !== undefined && { project: dnsProject }),
+    },
+  });
+  const clouds = newClouds();
+  const gcp = await clouds.for(spec('one'));
+  expect(gcp.name).toBe('gcp');
+  expect(await clouds.for(spec('two'))).toBe(gcp);
+  expect((await clouds.for(nodeClassSpec())).name).toBe('aws');
+
+  const [own, same, other, shared] = await Promise.all([
+    clouds.dns(spec('one')),
+    clouds.dns(spec('one')),
+    clouds.dns(spec('two')),
+    clouds.dns(spec('two', 'one')),
+  ]);
+  expect([same, shared]).toEqual([own, own]);
+  expect(other).not.toBe(own);
+  const named = nodeClassSpec({ dns: { provider: 'CloudDNS', zone: 'a.test', project: 'one' } });
+  expect(await clouds.dns(named)).toBe(own);
+  const unnamed = nodeClassSpec({ dns: { provider: 'CloudDNS', zone: 'a.test' } });
+  await expect(clouds.dns(unnamed)).rejects.toThrow('no project');
+});
+
 test('a spec without a cloud is an error that says so', async () => {
   const { aws: _, ...spec } = nodeClassSpec();
-  await expect(newClouds().for(spec)).rejects.toThrow('spec.aws is missing');
+  await expect(newClouds().for(spec)).rejects.toThrow('spec.aws and spec.gcp are missing');
 });

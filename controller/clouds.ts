@@ -2,7 +2,9 @@ import type { Logger } from '#kube/log.ts';
 import type { CloudFacts } from '#machine/cloud/cloud-facts.ts';
 import type { CloudProvider } from '#machine/cloud/provider.ts';
 import type { DnsProvider } from '#machine/dns/provider.ts';
-import type { AwsSpec, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
+import type { Token } from '#machine/gcp/rest.ts';
+import { placeOf } from '#schemas/nodeclass/place.ts';
+import type { UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 /**
@@ -25,24 +27,36 @@ export interface LazyCloudsParts {
 export class LazyClouds implements Clouds {
   readonly #parts: LazyCloudsParts;
   #aws: Promise<CloudProvider> | undefined;
-  /** By role, empty for the operator's own. */
-  readonly #route53 = new Map<string, Promise<DnsProvider>>();
+  #gcp: Promise<CloudProvider> | undefined;
+  #googleToken: Promise<Token> | undefined;
+  /** By service and role or project. */
+  readonly #dns = new Map<string, Promise<DnsProvider>>();
 
   constructor(parts: LazyCloudsParts) {
     this.#parts = parts;
   }
 
   async for(spec: UnikraftNodeClassSpec): Promise<CloudProvider> {
-    awsOf(spec);
-    this.#aws ??= this.#loadAws();
-    return this.#aws;
+    switch (placeOf(spec)?.cloud) {
+      case 'aws':
+        this.#aws ??= this.#loadAws();
+        return this.#aws;
+      case 'gcp':
+        this.#gcp ??= this.#loadGcp();
+        return this.#gcp;
+      case undefined:
+        throw new Error('the node class names no cloud: spec.aws and spec.gcp are missing');
+    }
   }
 
-  /** DNS goes by the cloud's own role: the zone and the machines have one owner. */
+  /** Route 53 goes by the cloud's own role, and Cloud DNS by its project: zone and machines have one owner. */
   async dns(spec: UnikraftNodeClassSpec): Promise<DnsProvider> {
-    const { assumeRoleARN = '' } = awsOf(spec);
-    const provider = this.#route53.get(assumeRoleARN) ?? this.#loadRoute53(assumeRoleARN);
-    this.#route53.set(assumeRoleARN, provider);
+    const isGoogle = spec.dns.provider === 'CloudDNS';
+    const owner = isGoogle ? dnsProjectOf(spec) : (spec.aws?.assumeRoleARN ?? '');
+    const key = `${spec.dns.provider} ${owner}`;
+    const provider =
+      this.#dns.get(key) ?? (isGoogle ? this.#loadCloudDns(owner) : this.#loadRoute53(owner));
+    this.#dns.set(key, provider);
     return provider;
   }
 
@@ -57,6 +71,16 @@ export class LazyClouds implements Clouds {
     return new AwsCloud({ clock, facts, onStandIn, clients: new Ec2ClientPool({ clock }) });
   }
 
+  async #loadGcp(): Promise<CloudProvider> {
+    const [{ GcpCloud }, { ComputeApi }, token] = await Promise.all([
+      import('#machine/cloud/gcp/gcp-cloud.ts'),
+      import('#machine/cloud/gcp/api.ts'),
+      this.#token(),
+    ]);
+    const { clock, facts } = this.#parts;
+    return new GcpCloud({ clock, facts, api: new ComputeApi(token) });
+  }
+
   async #loadRoute53(assumeRoleARN: string): Promise<DnsProvider> {
     const [{ Route53Dns }, { route53Client }] = await Promise.all([
       import('#machine/dns/route53/route53-dns.ts'),
@@ -65,9 +89,28 @@ export class LazyClouds implements Clouds {
     const client = route53Client(assumeRoleARN === '' ? {} : { assumeRoleARN });
     return new Route53Dns({ clock: this.#parts.clock, client });
   }
+
+  async #loadCloudDns(project: string): Promise<DnsProvider> {
+    const [{ CloudDns }, { CloudDnsApi }, token] = await Promise.all([
+      import('#machine/dns/clouddns/cloud-dns.ts'),
+      import('#machine/dns/clouddns/api.ts'),
+      this.#token(),
+    ]);
+    return new CloudDns({ clock: this.#parts.clock, api: new CloudDnsApi(token), project });
+  }
+
+  /** One identity for all of Google: its token is kept in one place. */
+  async #token(): Promise<Token> {
+    this.#googleToken ??= import('#machine/gcp/rest.ts').then(({ applicationDefaultToken }) =>
+      applicationDefaultToken(),
+    );
+    return this.#googleToken;
+  }
 }
 
-function awsOf({ aws }: UnikraftNodeClassSpec): AwsSpec {
-  if (!aws) throw new Error('the node class names no cloud: spec.aws is missing');
-  return aws;
+/** @throws for a spec that names none, which validation keeps from getting this far */
+function dnsProjectOf({ dns, gcp }: UnikraftNodeClassSpec): string {
+  const project = dns.project ?? gcp?.project;
+  if (project === undefined) throw new Error('the node class names no project for its DNS zone');
+  return project;
 }

@@ -8,6 +8,7 @@ import { inspect } from 'node:util';
 
 import { SharedInformer } from '#kube/cache/shared-informer.ts';
 import { silentLogger } from '#kube/log.ts';
+import type { CloudName } from '#schemas/instances/cloud.ts';
 import { nodeClaims } from '#schemas/karpenter/types.ts';
 import { pods as podResource } from '#schemas/kubernetes/resource.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
@@ -33,15 +34,16 @@ async function main(args: Arguments): Promise<void> {
   // With --json standard output is for the one line at the end.
   const out = args.json ? process.stderr : process.stdout;
   const tools = await ensureTools(new ScreenProgress(out, clock));
+  if (args.dist) out.write('Bundling controller and webhook as the image has them ...\n');
   out.write('Starting a control plane and a cloud ...\n');
-  const world = await World.start({ tools });
+  const world = await World.start({ tools, bundles: args.dist });
   const stopping = new AbortController();
   const ended = onShutdown(async () => {
     stopping.abort(new Error('the sandbox is ending'));
     await world.stop();
   });
   try {
-    const report = await tell(world, out, stopping.signal);
+    const report = await tell({ world, cloud: args.cloud }, out, stopping.signal);
     if (args.json) process.stdout.write(`${JSON.stringify(report)}\n`);
     process.exitCode = report.ok ? 0 : 1;
     if (!args.once) await stay(world, out, stopping.signal);
@@ -59,14 +61,21 @@ async function main(args: Arguments): Promise<void> {
   }
 }
 
-async function tell(world: World, out: NodeJS.WriteStream, signal: AbortSignal): Promise<Report> {
+/** How clouds are called by people. */
+const called: Readonly<Record<CloudName, string>> = { aws: 'AWS', gcp: 'Google Cloud' };
+
+async function tell(
+  { world, cloud }: { world: World; cloud: CloudName },
+  out: NodeJS.WriteStream,
+  signal: AbortSignal,
+): Promise<Report> {
   const { client } = world;
   const options = { clock, log: silentLogger };
   const claims = new SharedInformer(client, nodeClaims, options);
   const ownPods = new SharedInformer(client, podResource, { ...options, namespace: 'default' });
   const kubernetes = ((await client.raw('/version')) as { gitVersion: string }).gitVersion;
   const scene = { chapter: '' };
-  const title = `sandbox · Kubernetes ${kubernetes} · AWS on the wire\n${availability(world)}`;
+  const title = `sandbox · Kubernetes ${kubernetes} · ${called[cloud]} on the wire\n${availability(world)}`;
   const update = (): void => teller.update();
   const timeline = new Timeline(claims, clock, update);
   const pods = new PodCount(ownPods, update);
@@ -86,7 +95,7 @@ async function tell(world: World, out: NodeJS.WriteStream, signal: AbortSignal):
   const until = AbortSignal.any([signal, watching.signal]);
   const watches = [claims.run(until), ownPods.run(until)];
   try {
-    const leaks = await play({ world, pods, clock, chapter }, signal);
+    const leaks = await play({ world, cloud, pods, clock, chapter }, signal);
     chapter('Every Pod ran, and nothing is left behind');
     teller.end();
     const audit = await world.plane.audit();

@@ -8,6 +8,7 @@ import {
 import type { InstanceType, Offering } from '#schemas/instances/instance-type.ts';
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import { labels, onDemand } from '#schemas/names.ts';
+import { placeOf } from '#schemas/nodeclass/place.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { fits } from '#schemas/quantity/resources.ts';
 
@@ -29,7 +30,12 @@ export interface PricedCandidate {
 export function candidatesFor(claim: NodeClaim, offer: Offer): readonly PricedCandidate[] {
   const { spec, subnets } = offer.nodeClass;
   const { requirements, resources } = claim.spec;
-  const question = JSON.stringify([requirements, resources?.requests, spec.aws?.region, subnets]);
+  const question = JSON.stringify([
+    requirements,
+    resources?.requests,
+    placeOf(spec)?.region,
+    subnets,
+  ]);
   return candidates.of(offer.instanceTypes, question, () => workOut(claim, offer));
 }
 
@@ -59,7 +65,7 @@ function allows(
   const offered = fromLabels({
     ...type.labels,
     [labels.zone]: zone,
-    [labels.region]: spec.aws?.region ?? '',
+    [labels.region]: placeOf(spec)?.region ?? '',
     [labels.capacityType]: onDemand,
   });
   return conflictOf(offered, onlyOffered(asked, offered)) === undefined;

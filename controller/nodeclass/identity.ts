@@ -36,7 +36,7 @@ export function revisionName(
 }
 
 function normalised(spec: UnikraftNodeClassSpec): unknown {
-  const { aws, image, platform, certificate, kraftlet, tags, ...rest } = spec;
+  const { aws, gcp, image, platform, certificate, kraftlet, tags, ...rest } = spec;
   return {
     ...rest,
     aws: aws && {
@@ -47,6 +47,13 @@ function normalised(spec: UnikraftNodeClassSpec): unknown {
         ...device,
         volumeSize: amount(device.volumeSize),
       })),
+    },
+    gcp: gcp && {
+      ...gcp,
+      zones: asSet(gcp.zones),
+      networkTags: asSet(gcp.networkTags),
+      nestedVirtualizationFamilies: asSet(gcp.nestedVirtualizationFamilies),
+      disks: gcp.disks?.map((disk) => ({ ...disk, size: amount(disk.size) })),
     },
     image: { id: image.id, selectorTerms: asSet(image.selectorTerms) },
     platform: platform && normalisedPlatform(platform),

@@ -10,7 +10,7 @@ test('an ordinary node class has no mistakes', () => {
 });
 
 const passes: [what: string, spec: Partial<UnikraftNodeClassSpec>, path: string][] = [
-  ['no cloud', { aws: undefined } as never, 'spec.aws: is missing'],
+  ['no cloud', { aws: undefined } as never, 'spec: give either aws or gcp'],
   ['no image', { image: {} }, 'spec.image: give either'],
   [
     'a deadline that is over at once',

@@ -37,9 +37,9 @@ function nameMistakes(name: string): string[] {
 function sourceMistakes({ spec }: UnikraftNodeClass): string[] {
   const { id, selectorTerms = [] } = spec.image;
   return [
-    ...(spec.aws
-      ? []
-      : ['spec.aws: is missing; a node class says which cloud its machines are in']),
+    ...(Boolean(spec.aws) === Boolean(spec.gcp)
+      ? ['spec: give either aws or gcp; a node class says which cloud its machines are in']
+      : []),
     ...(Boolean(id) === selectorTerms.length > 0
       ? ['spec.image: give either id or selectorTerms']
       : []),
@@ -56,6 +56,10 @@ function quantityMistakes({ spec }: UnikraftNodeClass): string[] {
     ...(spec.aws?.blockDevices ?? []).map(({ volumeSize }, index): [string, string] => [
       `spec.aws.blockDevices[${index}].volumeSize`,
       volumeSize,
+    ]),
+    ...(spec.gcp?.disks ?? []).map(({ size }, index): [string, string] => [
+      `spec.gcp.disks[${index}].size`,
+      size,
     ]),
   ];
   return quantities.flatMap(([path, value]) =>

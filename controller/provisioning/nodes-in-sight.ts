@@ -20,6 +20,7 @@ import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { DaemonSet, Node, Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { labels, taints } from '#schemas/names.ts';
+import { placeOf } from '#schemas/nodeclass/place.ts';
 import type { MachineCap } from '#schemas/quotapolicy/ceilings.ts';
 
 import { by } from '../caches.ts';
@@ -162,7 +163,11 @@ export class NodesInSight {
   #coming(claim: Live<NodeClaim>, offer: Offer | undefined): Found | undefined {
     const cap = this.#ceilings.capOf(this.#ceilings.membershipOf(claim));
     const pods = { on: [], planned: this.#planned(claim) };
-    const about = [offer?.instanceTypes, offer?.nodeClass.spec.aws?.region, JSON.stringify(cap)];
+    const about = [
+      offer?.instanceTypes,
+      offer && placeOf(offer.nodeClass.spec)?.region,
+      JSON.stringify(cap),
+    ];
     const basis = [claim, this.#daemonSets, ...about, ...pods.planned];
     return this.#unreadable.without('NodeClaim', claim, () =>
       this.#seen.see(`claim ${claim.metadata.name}`, basis, () =>

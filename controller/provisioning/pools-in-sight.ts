@@ -3,6 +3,7 @@ import type { PoolInSight } from '#scheduling/solver.ts';
 import type { NodePool } from '#schemas/karpenter/types.ts';
 import type { Condition, Live } from '#schemas/kubernetes/meta.ts';
 import { labels } from '#schemas/names.ts';
+import { placeOf } from '#schemas/nodeclass/place.ts';
 
 import type { Catalog, Offer } from '../catalog.ts';
 import type { Context } from '../context.ts';
@@ -25,7 +26,7 @@ export interface Supply {
 
 /** What every Node of a node class carries beside its template's labels and its size; Kraftlet sets its own. */
 export function nodeLabels(nodeClass: string, offer: Offer | undefined): Record<string, string> {
-  const region = offer?.nodeClass.spec.aws?.region;
+  const region = offer && placeOf(offer.nodeClass.spec)?.region;
   return {
     [labels.nodeClass]: nodeClass,
     [labels.virtualKubelet]: 'true',

@@ -6,8 +6,11 @@ import type { ServedZone } from '../dns/answer.ts';
 import { DnsServer } from '../dns/server.ts';
 import { LoopbackBlock } from '../machine/loopback.ts';
 import { Machines, type ProcessHome } from '../machine/machines.ts';
+import { CloudDns, type ManagedZone } from './clouddns/clouddns.ts';
 import { Ec2 } from './ec2/ec2.ts';
 import type { Hardware } from './ec2/instances.ts';
+import { Gce } from './gce/gce.ts';
+import type { Hardware as GceHardware } from './gce/instance.ts';
 import { Route53 } from './route53/route53.ts';
 import type { HostedZone } from './route53/zones.ts';
 import { type CloudTimings, quick } from './timings.ts';
@@ -33,12 +36,14 @@ export interface CloudLeaks {
   readonly machines: number;
 }
 
-/** The zone that the sandbox's node classes write into. */
+/** The zone that the sandbox's node classes write into: that of Route 53. */
 export const machineZone = 'machines.sandbox.test';
+/** That of Cloud DNS. */
+export const googleZone = 'machines.google.test';
 
 /**
- * A whole cloud on loopback: EC2 and Route 53 for the SDKs, DNS for whoever resolves, and a machine behind each
- * instance.
+ * Two whole clouds on loopback: EC2 and Route 53 for the SDKs, Compute Engine and Cloud DNS over REST, DNS for whoever
+ * resolves, and a machine behind each instance.
  *
  * @example
  * await using cloud = await SandboxCloud.start({ log });
@@ -48,6 +53,8 @@ export const machineZone = 'machines.sandbox.test';
 export class SandboxCloud {
   readonly ec2: Ec2;
   readonly route53: Route53;
+  readonly gce: Gce;
+  readonly cloudDns: CloudDns;
   readonly machines: Machines;
   readonly #dns: DnsServer;
   readonly #block: LoopbackBlock;
@@ -62,21 +69,31 @@ export class SandboxCloud {
     this.ec2 = new Ec2({ clock, timings, hardware: this.#hardware() });
     this.route53 = new Route53({ clock, timings });
     this.route53.zones.create(machineZone);
-    this.#dns = new DnsServer(() => this.route53.zones.all.map(served));
+    this.gce = new Gce({ clock, timings, hardware: this.#googleHardware() });
+    this.cloudDns = new CloudDns({ clock, timings });
+    this.cloudDns.create(this.gce.project.id, 'machines', googleZone);
+    this.#dns = new DnsServer(() => [
+      ...this.route53.zones.all.map(served),
+      ...this.cloudDns.zones.map(servedByGoogle),
+    ]);
   }
 
   static async start(options: SandboxCloudOptions): Promise<SandboxCloud> {
     const cloud = new SandboxCloud(await LoopbackBlock.claim(), options);
-    await Promise.all([cloud.ec2.start(), cloud.route53.start(), cloud.#dns.start()]);
+    await Promise.all([...cloud.#services.map(async (one) => one.start()), cloud.#dns.start()]);
     return cloud;
   }
 
-  /** `127.0.0.1:port`: answers for the zones of Route 53. */
+  get #services() {
+    return [this.ec2, this.route53, this.gce, this.cloudDns];
+  }
+
+  /** `127.0.0.1:port`: answers for the zones of both clouds. */
   get dnsServer(): string {
     return this.#dns.address;
   }
 
-  /** What a process needs in its environment for its AWS SDK to find this cloud. */
+  /** What a process needs in its environment to find these clouds: its AWS SDK, and Google's variables for ours. */
   get env(): Record<string, string> {
     return {
       AWS_ENDPOINT_URL_EC2: this.ec2.url,
@@ -85,22 +102,30 @@ export class SandboxCloud {
       AWS_SECRET_ACCESS_KEY: 'sandbox',
       AWS_REGION: this.ec2.account.region.name,
       AWS_EC2_METADATA_DISABLED: 'true',
+      CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE: `${this.gce.url}/compute/v1/`,
+      CLOUDSDK_API_ENDPOINT_OVERRIDES_DNS: `${this.cloudDns.url}/dns/v1/`,
+      GCE_METADATA_HOST: new URL(this.gce.url).host,
+      METADATA_SERVER_DETECTION: 'assume-present',
     };
   }
 
   leaks(): CloudLeaks {
     const { all, leftVolumes } = this.ec2.instances;
-    const records = this.route53.zones.all.flatMap((zone) => [...zone.records.values()]);
+    const google = this.gce.instances;
+    const records = [
+      ...this.route53.zones.all.flatMap((zone) => [...zone.records.values()]),
+      ...this.cloudDns.zones.flatMap((zone) => [...zone.records.values()]),
+    ];
     return {
-      instances: all.filter(({ state }) => state !== 'terminated').length,
+      instances: all.filter(({ state }) => state !== 'terminated').length + google.all.length,
       records: records.filter(({ type }) => type !== 'SOA' && type !== 'NS').length,
-      volumes: leftVolumes.length,
+      volumes: leftVolumes.length + google.leftDisks.length,
       machines: this.machines.running.length,
     };
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.ec2.stop(), this.route53.stop(), this.#dns.stop()]);
+    await Promise.all([...this.#services.map(async (one) => one.stop()), this.#dns.stop()]);
     await this.machines.stop();
     await this.#block.release();
   }
@@ -113,14 +138,46 @@ export class SandboxCloud {
     return {
       place: (id) => {
         this.machines.assign(id);
-        const held = this.ec2.instances.all.filter(({ state }) => state !== 'terminated');
-        return this.#block.next(new Set(held.map(({ address }) => address)));
+        return this.#freeAddress();
       },
       powerOn: ({ id, address, launch }) =>
         this.machines.powerOn({ id, address, userData: launch.userData }),
       powerOff: ({ id }) => this.machines.powerOff(id),
     };
   }
+
+  #googleHardware(): GceHardware {
+    return {
+      place: (id) => {
+        this.machines.assign(id);
+        return this.#freeAddress();
+      },
+      powerOn: ({ id, address, launch }) => {
+        const userData = launch.metadata.find(({ key }) => key === 'user-data')?.value ?? '';
+        this.machines.powerOn({ id, address, userData });
+      },
+      powerOff: ({ id }) => this.machines.powerOff(id),
+    };
+  }
+
+  #freeAddress(): string {
+    const held = [
+      ...this.ec2.instances.all.filter(({ state }) => state !== 'terminated'),
+      ...this.gce.instances.all,
+    ];
+    return this.#block.next(new Set(held.map(({ address }) => address)));
+  }
+}
+
+function servedByGoogle({ dnsName, published }: ManagedZone): ServedZone {
+  const spelled = (text: string): string => text.replace(/\.$/, '');
+  const sets = [...published.values()].map(({ name, type, ttl, rrdatas }) => ({
+    name: spelled(name),
+    type,
+    ttl,
+    values: rrdatas,
+  }));
+  return { name: spelled(dnsName), sets };
 }
 
 /** A zone as DNS spells it: no final dot, `*` for Route 53's `\052`. */

@@ -1,5 +1,6 @@
 import type { KubeClient } from '#kube/client/client.ts';
 import { getCondition, rootType } from '#kube/conditions.ts';
+import type { CloudName } from '#schemas/instances/cloud.ts';
 import { nodePools } from '#schemas/karpenter/types.ts';
 import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import { resource } from '#schemas/kubernetes/resource.ts';
@@ -19,6 +20,8 @@ export class StoryFailed extends Error {
 
 export interface Stage {
   readonly world: World;
+  /** Whose samples are applied. */
+  readonly cloud: CloudName;
   readonly pods: PodCount;
   readonly clock: Clock;
   /** Tells what happens now. */
@@ -46,7 +49,7 @@ export async function play(stage: Stage, signal: AbortSignal): Promise<Leaks> {
   stage.chapter('The samples are applied: a node class, two NodePools, two Deployments');
   for (const folder of ['1-nodeclass', '2-nodepools', '3-workloads']) {
     // oxlint-disable-next-line no-await-in-loop -- the order that the docs give
-    await applySample(world.client, world.tools, folder);
+    await applySample(world.client, world.tools, `${stage.cloud}/${folder}`);
   }
   await until(stage, 'the NodePools are ready', () => poolsReady(world.client), signal);
   for (const { text, web, batch } of chapters) {

@@ -37,7 +37,7 @@ export async function install(
   await applyAll(client, wanted);
 }
 
-/** One folder of the samples, in the order that docs give: `1-nodeclass`, `2-nodepools`, `3-workloads`. */
+/** One folder of a cloud's samples, in the order that docs give: `aws/1-nodeclass`, `aws/2-nodepools`, `aws/3-workloads`. */
 export async function applySample(
   client: KubeClient,
   tools: Tools,
@@ -49,7 +49,7 @@ export async function applySample(
 
 /** The objects of such a folder, changed only where this computer is no cluster. */
 export async function readSample(tools: Tools, folder: string): Promise<Manifest[]> {
-  const manifests = await render(tools.kubectl, `${root}/kustomize/samples/aws/${folder}`);
+  const manifests = await render(tools.kubectl, `${root}/kustomize/samples/${folder}`);
   return manifests.map(onThisComputer);
 }
 

@@ -51,9 +51,9 @@ export const admission = {
     fix: 'Remove the startup taints, unless a controller elsewhere takes them off.',
   },
   KPU110: {
-    title: 'The node class names no cloud',
+    title: 'The node class names no cloud, or two',
     happens: refused,
-    fix: 'Set spec.aws.',
+    fix: 'Set either spec.aws or spec.gcp.',
   },
   KPU111: {
     title: 'The image is given twice or not at all',
@@ -63,7 +63,7 @@ export const admission = {
   KPU112: {
     title: 'A selector term selects nothing in particular',
     happens: refused,
-    fix: 'Give the term id, name or tags.',
+    fix: 'Give the term id, name, tags or, in Google Cloud, family.',
   },
   KPU113: {
     title: 'The name template gives no name of its own to a machine',
@@ -88,7 +88,7 @@ export const admission = {
   KPU117: {
     title: 'The volumes cannot be made',
     happens: refused,
-    fix: 'Correct spec.aws.blockDevices as the message says.',
+    fix: 'Correct spec.aws.blockDevices or spec.gcp.disks as the message says.',
   },
   KPU118: {
     title: 'Nodes would offer no memory',
@@ -185,10 +185,20 @@ export const admission = {
     happens: warned,
     fix: 'Take karpenter.sh/do-not-disrupt out of the template.',
   },
+  KPU137: {
+    title: 'The image is named as another cloud names images',
+    happens: refused,
+    fix: 'Give ids of AWS (ami-0abc) with spec.aws, and paths or families of Google Cloud with spec.gcp.',
+  },
   KPU138: {
     title: 'Flexibility is asked for where machines have none',
     happens: warned,
     fix: 'Remove minValues from the requirement.',
+  },
+  KPU139: {
+    title: 'Parts of the node class do not go together in Google Cloud',
+    happens: refused,
+    fix: 'Correct the project of the DNS zone, the zones or the tags as the message says.',
   },
   KPU140: {
     title: 'The selector of the Pod can never be met',

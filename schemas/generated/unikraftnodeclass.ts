@@ -6,6 +6,7 @@ import type { Condition } from '../kubernetes/meta.ts';
  */
 export interface UnikraftNodeClassSpec {
   aws?: AwsSpec;
+  gcp?: GcpSpec;
   image: ImageSpec;
   platform?: PlatformSpec;
   dns: DnsSpec;
@@ -13,7 +14,7 @@ export interface UnikraftNodeClassSpec {
   kraftlet: KraftletSpec;
   deadlines?: DeadlinesSpec;
   /**
-   * Tags for every instance and volume, beside the operator's own. Names that the operator uses itself are refused.
+   * Tags for every instance and volume, beside the operator's own; labels in Google Cloud. Names that the operator uses itself are refused.
    */
   tags?: Record<string, string>;
 }
@@ -53,6 +54,80 @@ export interface AwsSpec {
 }
 
 /**
+ * Where machines run in Google Cloud.
+ */
+export interface GcpSpec {
+  /**
+   * Id of the project of the instances.
+   */
+  project: string;
+  /**
+   * Region of the instances, such as europe-west1.
+   */
+  region: string;
+  /**
+   * Zones of the region that instances may start in; without any, all of them.
+   */
+  zones?: string[];
+  /**
+   * Name of the network that the subnetwork has to be of; without it that is not looked at.
+   */
+  network?: string;
+  /**
+   * Subnetwork of the instances, by its name in the project and region, or, where another project shares it, as projects/<project>/regions/<region>/subnetworks/<name>.
+   */
+  subnetwork: string;
+  /**
+   * Service account of the machines, by its e-mail address; without it they have no identity.
+   */
+  serviceAccount?: string;
+  /**
+   * Network tags of the instances, by which firewall rules find them. These have to let the cluster reach platform.port.
+   */
+  networkTags?: string[];
+  /**
+   * Disks of the instance, the first of which boots. Without any, there is one as large as the image.
+   */
+  disks?: GcpDisk[];
+  /**
+   * Families of sizes that are taken to run guests, such as n2, in place of the recorded ones: Google Cloud does not say it. Bare metal counts in any case.
+   */
+  nestedVirtualizationFamilies?: string[];
+}
+
+/**
+ * One disk, deleted with its instance and encrypted.
+ */
+export interface GcpDisk {
+  /**
+   * Size, such as 200Gi, rounded up to whole GiB.
+   */
+  size: string;
+  /**
+   * Kind of disk. Without it, pd-balanced, or hyperdisk-balanced for sizes that take no other. Sizes that do not take a kind that is said are not used.
+   */
+  type?:
+    | 'pd-balanced'
+    | 'pd-ssd'
+    | 'pd-standard'
+    | 'hyperdisk-balanced'
+    | 'hyperdisk-extreme'
+    | 'hyperdisk-throughput';
+  /**
+   * Provisioned operations per second, for hyperdisk-balanced and hyperdisk-extreme.
+   */
+  iops?: number;
+  /**
+   * Provisioned MiB per second, for hyperdisk-balanced and hyperdisk-throughput.
+   */
+  throughput?: number;
+  /**
+   * Key of Cloud KMS to encrypt with, by its path; without it Google's own.
+   */
+  kmsKeyName?: string;
+}
+
+/**
  * What a thing must be to be selected. The parts of one term all hold.
  */
 export interface SelectorTerm {
@@ -75,11 +150,11 @@ export interface SelectorTerm {
  */
 export interface ImageSelectorTerm {
   /**
-   * Tags it must have; the value * means any.
+   * Tags it must have, labels in Google Cloud; the value * means any.
    */
   tags?: Record<string, string>;
   /**
-   * Its id.
+   * Its id, such as ami-0abc, or its path in Google Cloud.
    */
   id?: string;
   /**
@@ -87,7 +162,11 @@ export interface ImageSelectorTerm {
    */
   name?: string;
   /**
-   * Account that owns it, by number, or self or amazon. Say it whenever you select by name.
+   * Its family, of which Google Cloud keeps the newest; not for AWS.
+   */
+  family?: string;
+  /**
+   * Who owns it: an account of AWS, by number, or self or amazon; a project of Google Cloud, by id, or self. Say it whenever you select by name.
    */
   owner?: string;
 }
@@ -131,7 +210,7 @@ export interface BlockDevice {
  */
 export interface ImageSpec {
   /**
-   * Id of the image.
+   * Id of the image, such as ami-0abc, or its path in Google Cloud.
    */
   id?: string;
   /**
@@ -222,15 +301,19 @@ export interface DnsSpec {
   /**
    * Who holds the zone.
    */
-  provider: 'Route53';
+  provider: 'Route53' | 'CloudDNS';
   /**
    * Zone of the records, such as machines.example.com.
    */
   zone: string;
   /**
-   * Id of the zone, needed only where several zones have the name.
+   * Id of the zone, needed only where several zones have the name: that of the hosted zone in Route 53, name or number of the managed zone in Cloud DNS.
    */
   zoneID?: string;
+  /**
+   * Project of the managed zone in Cloud DNS; without it that of gcp.
+   */
+  project?: string;
   /**
    * Name of the platform's API, made from {{node}} and {{zone}}; the certificate bears it. Default: "api.{{node}}.{{zone}}".
    */
@@ -335,7 +418,7 @@ export interface UnikraftNodeClassStatus {
   conditions?: Condition[];
   image?: ImageStatus;
   /**
-   * Subnets that the spec selects now.
+   * Subnets that the spec selects now; a subnetwork of Google Cloud once for each zone.
    */
   subnets?: SubnetStatus[];
   /**

@@ -13,6 +13,8 @@ export type {
   AwsSpec,
   BlockDevice,
   DnsSpec,
+  GcpDisk,
+  GcpSpec,
   ImageSelectorTerm,
   KraftletSpec,
   PlatformSpec,

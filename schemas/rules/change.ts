@@ -15,7 +15,7 @@ const shared = {
 } as const satisfies Partial<Rule>;
 
 /** All that a revision is made of: behaviour (deadlines) changes without a machine. */
-const ofClass = ['aws', 'image', 'platform', 'dns', 'certificate', 'kraftlet', 'tags'];
+const ofClass = ['aws', 'gcp', 'image', 'platform', 'dns', 'certificate', 'kraftlet', 'tags'];
 /** What a NodePool's hash covers; requirements are compared with each machine itself. */
 const ofTemplate = [
   'nodeClassRef',

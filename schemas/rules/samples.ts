@@ -105,6 +105,30 @@ export function awsClass(
   return aws ? nodeClass({ aws: { ...aws, ...changes } }) : nodeClass();
 }
 
+/** A class for Google Cloud, with other settings of it. */
+export function gcpClass(
+  changes: Partial<NonNullable<UnikraftNodeClassSpec['gcp']>> = {},
+  rest: Partial<UnikraftNodeClassSpec> = {},
+): UnikraftNodeClass {
+  const sample = nodeClass();
+  const { aws: _, ...spec } = sample.spec;
+  return {
+    ...sample,
+    spec: {
+      ...spec,
+      gcp: {
+        project: 'machines-1234',
+        region: 'europe-west1',
+        subnetwork: 'machines',
+        ...changes,
+      },
+      image: { selectorTerms: [{ family: 'unikraft-platform', owner: 'unikraft-images' }] },
+      dns: { provider: 'CloudDNS', zone: 'machines.example.com' },
+      ...rest,
+    },
+  };
+}
+
 export function container(changes: Partial<Container> & Record<string, unknown> = {}): Container {
   const size = { cpu: '1', memory: '128Mi' };
   return {

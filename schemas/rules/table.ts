@@ -5,6 +5,7 @@ import { referenceRules } from './machine/reference.ts';
 import { requirementRules } from './machine/requirements.ts';
 import { taintRules } from './machine/taints.ts';
 import { capacityRules } from './node-class/capacity.ts';
+import { cloudRules } from './node-class/clouds.ts';
 import { joiningRules } from './node-class/joining.ts';
 import { machineRules } from './node-class/machine.ts';
 import { nodeClassShapeRules } from './node-class/shape.ts';
@@ -28,6 +29,7 @@ export const rules: readonly Rule[] = [
   ...disruptionRules,
   ...limitRules,
   ...nodeClassShapeRules,
+  ...cloudRules,
   ...machineRules,
   ...capacityRules,
   ...joiningRules,

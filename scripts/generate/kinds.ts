@@ -54,7 +54,7 @@ export const kinds: readonly Kind[] = [
       },
       age,
       { name: 'Machines', type: 'integer', priority: 1, jsonPath: '.status.machines' },
-      { name: 'Region', type: 'string', priority: 1, jsonPath: '.spec.aws.region' },
+      { name: 'Region', type: 'string', priority: 1, jsonPath: ".spec['aws','gcp'].region" },
       { name: 'Image', type: 'string', priority: 1, jsonPath: '.status.image.id' },
       { name: 'DNSZone', type: 'string', priority: 1, jsonPath: '.spec.dns.zone' },
       { name: 'Revision', type: 'string', priority: 1, jsonPath: '.status.currentRevision' },

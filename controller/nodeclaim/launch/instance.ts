@@ -7,6 +7,7 @@ import { capacityOf, quotasFor } from '#schemas/instances/capacity.ts';
 import type { PlatformQuotas } from '#schemas/instances/instance-type.ts';
 import { secrets } from '#schemas/kubernetes/resource.ts';
 import { annotations } from '#schemas/names.ts';
+import { placeOf } from '#schemas/nodeclass/place.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { formatProviderID } from '#schemas/provider-id.ts';
 import { capped, smallerCap } from '#schemas/quotapolicy/ceilings.ts';
@@ -132,13 +133,14 @@ export class Instance implements Step {
   #record(hand: ClaimInHand, instance: CloudInstance, quotas: PlatformQuotas): void {
     const { name, nodeClass } = this.#parts.machines.revision(hand);
     const { id, region, zone, imageId } = instance;
+    const cloud = placeOf(nodeClass.spec)?.cloud ?? '';
     const { status } = this.#parts.caches.nodeClasses.get(hand.identity.nodeClass) ?? {};
     const { instanceType = '', cap = {} } = hand.intent ?? {};
     const learned = corrected(quotas, instanceType, correctionsOf(status, name));
     const expected = smallerCap(learned, cap);
     const capacity = capacityOf(expected, nodeClass.spec.platform);
     Object.assign(hand.status, {
-      providerID: formatProviderID({ cloud: 'aws', region, zone, id }),
+      providerID: formatProviderID({ cloud, region, zone, id }),
       imageID: imageId,
       capacity,
       allocatable: capacity,

@@ -1,5 +1,6 @@
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import { annotations, labels, onDemand } from '#schemas/names.ts';
+import { placeOf } from '#schemas/nodeclass/place.ts';
 import { quantityProblem } from '#schemas/quantity/quantity.ts';
 import type { MachineCap } from '#schemas/quotapolicy/ceilings.ts';
 import type { Clock } from '#schemas/time/clock.ts';
@@ -83,7 +84,7 @@ export class Reservation implements Step {
       labels: {
         ...chosen.type.labels,
         [labels.zone]: chosen.candidate.zone,
-        [labels.region]: offer.nodeClass.spec.aws?.region ?? '',
+        [labels.region]: placeOf(offer.nodeClass.spec)?.region ?? '',
         [labels.capacityType]: onDemand,
         [labels.nodeClass]: hand.identity.nodeClass,
       },

@@ -1,4 +1,5 @@
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
+import type { GcpSpec } from '#schemas/nodeclass/types.ts';
 
 import { GoogleError } from '../../gcp/google-error.ts';
 import type { Instance } from '../../machine.ts';
@@ -7,7 +8,6 @@ import { refusedEnd } from './errors.ts';
 import { type FindingParts, lookAt } from './finding.ts';
 import type { Operations } from './operations.ts';
 import type { Sightings } from './sightings.ts';
-import type { GcpSpec } from './spec.ts';
 
 /**
  * Deletes instances, each by one call: deletes that overlap have run a project into its rate limit, and were followed

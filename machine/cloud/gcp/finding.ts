@@ -1,5 +1,6 @@
 import { tags } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
+import type { GcpSpec } from '#schemas/nodeclass/types.ts';
 
 import { LaunchUnderWay } from '../../errors.ts';
 import { GoogleError } from '../../gcp/google-error.ts';
@@ -10,7 +11,6 @@ import { instanceOf, isTentative } from './instances.ts';
 import { instanceName } from './labels.ts';
 import type { Operations } from './operations.ts';
 import type { Sighting, Sightings } from './sightings.ts';
-import type { GcpSpec } from './spec.ts';
 
 export interface FindingParts {
   readonly api: ComputeApi;

@@ -2,6 +2,7 @@ import type { Price, RegionPrices } from '#schemas/instances/data/region-prices.
 import type { MachineType, Offering } from '#schemas/instances/instance-type.ts';
 import { tags } from '#schemas/names.ts';
 import type { ResolvedNodeClass, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
+import type { GcpSpec } from '#schemas/nodeclass/types.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import type { Instance, MachineIdentity } from '../../machine.ts';
@@ -17,7 +18,7 @@ import { Operations } from './operations.ts';
 import { resolvePlacement } from './resolve.ts';
 import { Shortages } from './shortages.ts';
 import { Sightings } from './sightings.ts';
-import { gcpOf, type GcpSpec } from './spec.ts';
+import { gcpOf } from './spec.ts';
 
 export interface GcpCloudParts {
   readonly clock: Clock;

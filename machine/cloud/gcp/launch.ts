@@ -1,3 +1,4 @@
+import type { GcpDisk, GcpSpec } from '#schemas/nodeclass/types.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 
 import type { MachineIdentity } from '../../machine.ts';
@@ -5,7 +6,6 @@ import type { LaunchRequest } from '../provider.ts';
 import { instanceName, labelOf, labelsFor, metadataFor } from './labels.ts';
 import { processorFor, usualDisk } from './nested.ts';
 import type { DiskBody, InstanceBody } from './resources.ts';
-import type { GcpDisk, GcpSpec } from './spec.ts';
 
 const bytesPerGiB = 1n << 30n;
 

@@ -1,3 +1,5 @@
+import type { GcpSpec } from '#schemas/nodeclass/types.ts';
+
 import { AttemptSpent, CreateError } from '../../errors.ts';
 import { GoogleError } from '../../gcp/google-error.ts';
 import type { Instance } from '../../machine.ts';
@@ -12,7 +14,6 @@ import type { Operations } from './operations.ts';
 import { requestId } from './request-id.ts';
 import type { Shortages } from './shortages.ts';
 import type { Sighting, Sightings } from './sightings.ts';
-import type { GcpSpec } from './spec.ts';
 
 export interface LaunchingParts extends FindingParts {
   readonly shortages: Shortages;

@@ -1,5 +1,6 @@
 import { familyOf } from '#schemas/instances/cloud.ts';
 import type { MachineType } from '#schemas/instances/instance-type.ts';
+import type { GcpSpec } from '#schemas/nodeclass/types.ts';
 import { type Clock, minutes } from '#schemas/time/clock.ts';
 
 import { Shared } from '../aws/shared.ts';
@@ -8,7 +9,6 @@ import type { ComputeApi } from './api.ts';
 import { failed } from './errors.ts';
 import { isMetal, needsHyperdisk, nestedFamilies } from './nested.ts';
 import type { GceMachineType } from './resources.ts';
-import type { GcpSpec } from './spec.ts';
 
 /**
  * Sizes by zone, asked for every five minutes at most. A zone that cannot say sells what it sold last: an outage must

@@ -1,4 +1,5 @@
 import type { ImageSelectorTerm, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
+import type { GcpSpec } from '#schemas/nodeclass/types.ts';
 
 import { NodeClassError, Unauthorized } from '../../errors.ts';
 import { faults } from '../../faults.ts';
@@ -8,10 +9,6 @@ import type { ComputeApi } from './api.ts';
 import { failed } from './errors.ts';
 import { architectureOf } from './machine-types.ts';
 import { type GceImage, lastOf } from './resources.ts';
-import type { GcpSpec } from './spec.ts';
-
-/** A term may name a family of images, which is what Google Cloud has for "the newest of these". */
-type ImageTerm = ImageSelectorTerm & { readonly family?: string };
 
 /**
  * What a node class selects in its project, as Compute Engine shows it now: the subnetwork, once for each zone, and
@@ -93,7 +90,7 @@ async function resolveImage(
   project: string,
   signal: AbortSignal,
 ): Promise<ResolvedPlacement['image']> {
-  const terms: readonly ImageTerm[] = id === undefined ? selectorTerms : [{ id }];
+  const terms: readonly ImageSelectorTerm[] = id === undefined ? selectorTerms : [{ id }];
   const lists = terms.map(async (term) => imagesOf(api, term, project, signal));
   const found = (await Promise.all(lists)).flat().filter(isUsable);
   const newest = found.toSorted(newestFirst)[0];
@@ -123,7 +120,7 @@ async function resolveImage(
 /** By path, by the family's newest, or by a name with `*`; labels hold in any case. */
 async function imagesOf(
   api: ComputeApi,
-  term: ImageTerm,
+  term: ImageSelectorTerm,
   own: string,
   signal: AbortSignal,
 ): Promise<GceImage[]> {
@@ -136,7 +133,7 @@ async function imagesOf(
 
 async function candidatesOf(
   api: ComputeApi,
-  { id, family, owner }: ImageTerm,
+  { id, family, owner }: ImageSelectorTerm,
   own: string,
   signal: AbortSignal,
 ): Promise<GceImage[]> {
@@ -156,14 +153,14 @@ async function candidatesOf(
     : [await api.imageOfFamily(project, family, signal)];
 }
 
-function isNamed({ name = '' }: GceImage, { name: pattern }: ImageTerm): boolean {
+function isNamed({ name = '' }: GceImage, { name: pattern }: ImageSelectorTerm): boolean {
   if (pattern === undefined) return true;
   const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`).test(name);
 }
 
 /** A value `*` asks only that the label is there. */
-function isLabelled({ labels = {} }: GceImage, { tags = {} }: ImageTerm): boolean {
+function isLabelled({ labels = {} }: GceImage, { tags = {} }: ImageSelectorTerm): boolean {
   return Object.entries(tags).every(([key, value]) =>
     value === '*' ? Object.hasOwn(labels, key) : labels[key] === value,
   );
@@ -191,11 +188,11 @@ function isAbsent(error: unknown): boolean {
   return error instanceof GoogleError && error.status === 404;
 }
 
-function describe(terms: readonly ImageTerm[]): string {
+function describe(terms: readonly ImageSelectorTerm[]): string {
   return terms.map(describeTerm).join(', or ') || 'no terms at all';
 }
 
-function describeTerm({ tags = {}, ...fields }: ImageTerm): string {
+function describeTerm({ tags = {}, ...fields }: ImageSelectorTerm): string {
   const pairs = Object.entries(tags).map(([key, value]) => `${key}=${value}`);
   const others = Object.entries(fields).map(([field, value]) => `${field} ${value}`);
   return [...others, ...(pairs.length > 0 ? [`labels ${pairs.join(' and ')}`] : [])].join(', ');

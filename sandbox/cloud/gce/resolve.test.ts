@@ -59,8 +59,9 @@ describe('the placement', () => {
 });
 
 describe('the image', () => {
-  const family = (name: string): Images =>
-    ({ selectorTerms: [{ family: name, owner: 'unikraft-images' } as object] }) as Images;
+  const family = (name: string): Images => ({
+    selectorTerms: [{ family: name, owner: 'unikraft-images' }],
+  });
 
   test.for<[string, Images]>([
     [
@@ -143,7 +144,7 @@ describe('sizes', () => {
   });
 
   test('that need other disks than the class has are left out', async ({ world }) => {
-    const families = async (type: string): Promise<Set<string>> => {
+    const families = async (type: 'pd-ssd' | 'hyperdisk-balanced'): Promise<Set<string>> => {
       const nodeClass = await world.resolve({ disks: [{ size: '20Gi', type }] });
       const sizes = await world.cloud.sizes(nodeClass, signal);
       return new Set(sizes.map((size) => size.type.family));

@@ -2,12 +2,14 @@ import fc from 'fast-check';
 
 import type {
   BlockDevice,
+  GcpDisk,
+  GcpSpec,
   ImageSelectorTerm,
   PlatformSpec,
   UnikraftNodeClass,
   UnikraftNodeClassSpec,
 } from '../../nodeclass/types.ts';
-import { nodeClass } from '../samples.ts';
+import { gcpClass, nodeClass } from '../samples.ts';
 import { anyDuration, mapOf, prototypeName, someOf } from './values.ts';
 
 const anyTags = mapOf(
@@ -15,17 +17,19 @@ const anyTags = mapOf(
     'team',
     'Name',
     'aws:owner',
+    'karpenter-sh-nodepool',
     'karpenter.sh/nodepool',
     'karpenter.unikraft.com/cluster',
     'constructor',
     'toString',
     prototypeName,
   ],
-  fc.constantFrom('a', ''),
+  fc.constantFrom('a', '', 'A'),
 );
 
 const anyTerm = someOf<ImageSelectorTerm>({
-  id: fc.constantFrom('ami-0abc', 'ami-1'),
+  id: fc.constantFrom('ami-0abc', 'projects/images-1/global/images/a'),
+  family: fc.constant('unikraft-platform'),
   name: fc.constantFrom('unikraft-*', 'x'),
   owner: fc.constantFrom('self', '123456789012'),
 });
@@ -79,7 +83,7 @@ const anyChange = someOf<UnikraftNodeClassSpec>({
   tags: anyTags,
   platform: anyPlatform,
   image: someOf<UnikraftNodeClassSpec['image']>({
-    id: fc.constant('ami-0abc'),
+    id: fc.constantFrom('ami-0abc', 'projects/images-1/global/images/a'),
     selectorTerms: fc.array(anyTerm, { minLength: 1, maxLength: 3 }),
   }),
   dns: fc
@@ -113,7 +117,7 @@ const anyChange = someOf<UnikraftNodeClassSpec>({
     .map((kraftlet) => kraftlet as UnikraftNodeClassSpec['kraftlet']),
 });
 
-export const anyNodeClass: fc.Arbitrary<UnikraftNodeClass> = fc
+const inAws: fc.Arbitrary<UnikraftNodeClass> = fc
   .tuple(anyChange, fc.option(fc.array(anyDevice, { minLength: 1, maxLength: 3 })))
   .map(([changes, blockDevices]) => {
     const sample = nodeClass(changes);
@@ -121,3 +125,38 @@ export const anyNodeClass: fc.Arbitrary<UnikraftNodeClass> = fc
     if (!blockDevices || !aws) return sample;
     return { ...sample, spec: { ...sample.spec, aws: { ...aws, blockDevices } } };
   });
+
+const anyDisk = someOf<Omit<GcpDisk, 'size'>>({
+  type: fc.constantFrom(
+    'pd-ssd',
+    'hyperdisk-balanced',
+    'hyperdisk-extreme',
+    'hyperdisk-throughput',
+  ),
+  iops: fc.constantFrom(100, 3000),
+  throughput: fc.constantFrom(125, 250),
+}).map((rest): GcpDisk => ({ size: '20Gi', ...rest }));
+
+const anyGcp = someOf<Pick<GcpSpec, 'zones' | 'disks'>>({
+  zones: fc.subarray(['europe-west1-b', 'europe-west1-c', 'europe-west4-a'], { minLength: 1 }),
+  disks: fc.array(anyDisk, { minLength: 1, maxLength: 3 }),
+});
+
+const anyDns = fc.constantFrom<UnikraftNodeClassSpec['dns']>(
+  { provider: 'CloudDNS', zone: 'machines.example.com' },
+  { provider: 'CloudDNS', zone: 'machines.example.com', project: 'names-1234' },
+  { provider: 'Route53', zone: 'machines.example.com', project: 'names-1234' },
+  { provider: 'Route53', zone: 'machines.example.com' },
+);
+
+const inGcp: fc.Arbitrary<UnikraftNodeClass> = fc
+  .tuple(anyGcp, anyChange, anyDns)
+  .map(([gcp, changes, dns]) => gcpClass(gcp, { ...changes, dns }));
+
+const elsewhere: fc.Arbitrary<UnikraftNodeClass> = anyDns.map((dns) => nodeClass({ dns }));
+
+export const anyNodeClass: fc.Arbitrary<UnikraftNodeClass> = fc.oneof(
+  { arbitrary: inAws, weight: 5 },
+  { arbitrary: inGcp, weight: 3 },
+  { arbitrary: elsewhere, weight: 1 },
+);

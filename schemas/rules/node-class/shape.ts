@@ -1,6 +1,6 @@
 import { unikraftNodeClasses, type UnikraftNodeClassSpec } from '../../nodeclass/types.ts';
 import type { Rule } from '../rule.ts';
-import { nodeClass } from '../samples.ts';
+import { gcpClass, nodeClass } from '../samples.ts';
 
 const shared = {
   target: unikraftNodeClasses,
@@ -39,12 +39,15 @@ export const nodeClassShapeRules: readonly Rule[] = [
     name: 'node-class-has-one-cloud',
     code: 'KPU110',
     path: 'spec',
-    cel: 'has(self.aws)',
-    message: 'The node class names no cloud, so there is nowhere to make a machine.',
-    fix: 'Set spec.aws.',
-    docs: 'A node class is for exactly one cloud; AWS is the one there is.',
-    accepts: [nodeClass()],
-    rejects: [{ ...nodeClass(), spec: withoutCloud } as Rule['rejects'][number]],
+    cel: 'has(self.aws) != has(self.gcp)',
+    message: 'The node class names no cloud, or two, so where to make a machine is not said.',
+    fix: 'Set either spec.aws or spec.gcp.',
+    docs: 'A node class is for exactly one cloud; a pool for each cloud has a class for each.',
+    accepts: [nodeClass(), gcpClass()],
+    rejects: [
+      { ...nodeClass(), spec: withoutCloud } as Rule['rejects'][number],
+      nodeClass({ gcp: gcpClass().spec.gcp! }),
+    ],
   },
   {
     ...shared,
@@ -65,7 +68,9 @@ export const nodeClassShapeRules: readonly Rule[] = [
     ...emptyTerm,
     name: 'node-class-image-term-selects',
     path: 'spec.image.selectorTerms[]',
-    accepts: [nodeClass()],
+    cel: 'has(self.id) || has(self.name) || has(self.tags) || has(self.family)',
+    fix: 'Give it id, name, tags or family.',
+    accepts: [nodeClass(), gcpClass()],
     rejects: [nodeClass({ image: { selectorTerms: [{ name: 'x' }, { owner: 'self' }] } })],
   },
   {

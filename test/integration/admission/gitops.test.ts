@@ -26,7 +26,7 @@ let installation: Manifest[];
 beforeAll(async () => {
   world = await TestWorld.start(tools);
   discovery = new Discovery(world.client);
-  samples = (await Promise.all(folders.map((folder) => readSample(tools, folder)))).flat();
+  samples = (await Promise.all(folders.map((folder) => readSample(tools, `aws/${folder}`)))).flat();
   // What the API server calls by URL here is tried in release.test.ts; nobody runs the Deployments.
   installation = (await render(tools.kubectl, 'kustomize/default')).filter(
     ({ kind }) => kind !== 'Deployment' && !kind.endsWith('WebhookConfiguration'),

@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 
 import { ComputeApi } from '#machine/cloud/gcp/api.ts';
 import { GcpCloud } from '#machine/cloud/gcp/gcp-cloud.ts';
-import type { GcpSpec } from '#machine/cloud/gcp/spec.ts';
 import { LaunchUnderWay } from '#machine/errors.ts';
 import type { Candidate, Instance, MachineIdentity } from '#machine/machine.ts';
+import type { GcpSpec } from '#schemas/nodeclass/types.ts';
 import type { ResolvedNodeClass, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
 import { seconds } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
@@ -139,7 +139,7 @@ export function specOf(
     certificate: { api: { mode: 'PrivateCA' } },
     kraftlet: { chart: '/charts/kraftlet' },
     ...rest,
-  } as UnikraftNodeClassSpec;
+  };
 }
 
 export function identityOf(name: string, clusterUid = 'cluster-1'): MachineIdentity {
