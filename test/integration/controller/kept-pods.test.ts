@@ -136,6 +136,13 @@ test('what placing looks at is kept as it was', async () => {
       { name: 'data' },
       { name: 'scratch' },
       { name: 'inline', csi: { driver: 'csi.example.com' } },
+      { name: 'aws', awsElasticBlockStore: { volumeID: 'v' } },
+      { name: 'gce', gcePersistentDisk: { pdName: 'v' } },
+      { name: 'azure-disk', azureDisk: { diskURI: 'https://disk' } },
+      { name: 'azure-file', azureFile: { shareName: 'v' } },
+      { name: 'cinder', cinder: { volumeID: 'v' } },
+      { name: 'vsphere', vsphereVolume: { volumePath: 'v' } },
+      { name: 'portworx', portworxVolume: { volumeID: 'v' } },
     ],
   });
   expect(kept.spec?.containers[0]?.ports).toEqual([

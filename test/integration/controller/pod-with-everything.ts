@@ -112,6 +112,13 @@ const spec = {
       },
     },
     { name: 'inline', csi: { driver: 'csi.example.com', readOnly: false } },
+    { name: 'aws', awsElasticBlockStore: { volumeID: 'v', fsType: 'ext4', partition: 1 } },
+    { name: 'gce', gcePersistentDisk: { pdName: 'v', fsType: 'ext4' } },
+    { name: 'azure-disk', azureDisk: { diskName: 'v', diskURI: 'https://disk' } },
+    { name: 'azure-file', azureFile: { shareName: 'v', secretName: 'key' } },
+    { name: 'cinder', cinder: { volumeID: 'v' } },
+    { name: 'vsphere', vsphereVolume: { volumePath: 'v', fsType: 'ext4' } },
+    { name: 'portworx', portworxVolume: { volumeID: 'v', fsType: 'ext4' } },
   ],
 };
 
