@@ -29,7 +29,7 @@ export const nodeClass = {
   KPU210: {
     title: 'The cloud does not accept the credentials',
     happens: `CredentialsReady=False. ${staysOnLast}`,
-    fix: "Give the controller's ServiceAccount a role with docs/tasks/aws-permissions.md, or correct aws.assumeRoleARN.",
+    fix: "Give the controller's ServiceAccount a role with docs/tasks/aws-permissions.md or docs/tasks/gcp-permissions.md, or correct aws.assumeRoleARN.",
   },
   KPU211: {
     title: 'The activation Secret is missing or empty',

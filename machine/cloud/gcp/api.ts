@@ -14,7 +14,7 @@ import type {
 const zonal = 'projects/{project}/zones/{zone}';
 
 /**
- * Every method that is called, and the permissions that its calls need. kustomize/samples/gcp/role.yaml is the same
+ * Every method that is called, and the permissions that its calls need. docs/tasks/gcp-role.yaml is the same
  * list as a role.
  *
  * Source: Compute Engine API reference v1, request and "IAM permissions" of each method.

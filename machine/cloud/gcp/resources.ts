@@ -1,7 +1,7 @@
 /**
  * The parts of Compute Engine's resources that are written or read here. Whole numbers of 64 bits are text in its JSON.
  *
- * Source: Compute Engine API reference v1; api.test.ts holds each request against the API's own descriptions.
+ * Source: Compute Engine API reference v1; the sandbox judges each request by the API's own descriptions.
  */
 
 export interface KeyValue {
