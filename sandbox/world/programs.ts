@@ -10,12 +10,15 @@ export function programs(options: {
   readonly cloudEnv: Readonly<Record<string, string>>;
   readonly dnsServer: string;
   readonly helm: string;
+  /** Where the bundles are, to run what the image runs; absent: the sources, of which no build is needed. */
+  readonly app?: string;
 }): Programs {
-  const { cloudEnv, dnsServer, helm } = options;
+  const { cloudEnv, dnsServer, helm, app } = options;
+  const commandOf = app === undefined ? ofSources : ofBundles;
   return {
     'karpenter-provider-unikraft': {
-      command: ({ command = [], args = [] }) => [...ourProgram(command), ...args],
-      cwd: root,
+      command: ({ command = [], args = [] }) => [...commandOf(command), ...args],
+      cwd: app ?? root,
       env: {
         ...cloudEnv,
         DNS_SERVERS: dnsServer,
@@ -32,7 +35,12 @@ export function programs(options: {
   };
 }
 
-/** `node --flag controller/main.js` of the image is the same of `main.ts` of the tree: no build is needed. */
-function ourProgram([, ...rest]: readonly string[]): string[] {
-  return [process.execPath, ...rest.map((word) => word.replace(/\.js$/, '.ts'))];
+/** `node --flag controller/main.js` of the image is the same of `main.ts` of the tree. */
+function ofSources(command: readonly string[]): string[] {
+  return ofBundles(command).map((word) => word.replace(/\.js$/, '.ts'));
+}
+
+/** To the letter, but for which `node` it is. */
+function ofBundles([, ...rest]: readonly string[]): string[] {
+  return [process.execPath, ...rest];
 }

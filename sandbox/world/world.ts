@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 import type { KubeClient } from '#kube/client/client.ts';
 /**
  * The whole small world: a real control plane, a cloud on loopback, and a host node on which the installation runs
@@ -15,6 +17,7 @@ import type { Programs } from '../host-node/program.ts';
 import { Run } from '../processes/run.ts';
 import { TcpBalancer } from '../tcp-balancer.ts';
 import type { Tools } from '../tools/tools.ts';
+import { bundleInto } from './bundles.ts';
 import { install } from './installation.ts';
 import { programs } from './programs.ts';
 
@@ -23,6 +26,8 @@ export interface WorldOptions {
   readonly log?: Logger;
   /** Controller and webhook run as their Deployments say; else whoever starts the world runs them. Default true. */
   readonly processes?: boolean;
+  /** They are the bundles that the image runs, instead of the sources. Default false. */
+  readonly bundles?: boolean;
   /** Each machine is a process of its own. Default true. */
   readonly machineProcesses?: boolean;
   readonly timings?: SandboxCloudOptions['timings'];
@@ -77,6 +82,8 @@ export class World {
 
   static async #startIn(run: Run, options: WorldOptions): Promise<World> {
     const { tools, log = silentLogger, clock = new SystemClock(), schedulerConfig } = options;
+    // In the run's folder no node_modules is found: what was left out of a bundle is missed here as in the image.
+    const app = join(run.dir, 'app');
     const [plane, cloud] = await Promise.all([
       ControlPlane.start({ tools, run, schedulerConfig }),
       SandboxCloud.start({
@@ -85,11 +92,13 @@ export class World {
         ...(options.timings && { timings: options.timings }),
         ...(options.machineProcesses !== false && { run }),
       }),
+      options.bundles && bundleInto(app),
     ]);
     const usual = programs({
       cloudEnv: cloud.env,
       dnsServer: cloud.dnsServer,
       helm: tools.helm,
+      ...(options.bundles && { app }),
     });
     const host = await HostNode.start({
       plane,

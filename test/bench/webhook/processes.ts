@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 
 import { request } from 'undici';
 
@@ -18,6 +16,7 @@ import { untilReady } from '#sandbox/processes/ready.ts';
 import type { Run } from '#sandbox/processes/run.ts';
 import { goOrThrow } from '#sandbox/tools/go.ts';
 import type { Tools } from '#sandbox/tools/tools.ts';
+import { bundleInto } from '#sandbox/world/bundles.ts';
 import type { Container } from '#schemas/kubernetes/core.ts';
 import { hours, type Clock } from '#schemas/time/clock.ts';
 
@@ -34,9 +33,7 @@ export interface Server extends Target {
 
 /** As the image has it. */
 export async function build(): Promise<void> {
-  await promisify(execFile)(process.execPath, [`${root}/node_modules/rolldown/bin/cli.mjs`, '-c'], {
-    cwd: root,
-  });
+  await bundleInto(`${root}dist`);
 }
 
 /** The webhook of `dist/`, with the rights of its ServiceAccount; its CA is read from the API server. */

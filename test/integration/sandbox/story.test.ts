@@ -22,7 +22,7 @@ async function play(cloud: CloudName, ...more: readonly string[]): Promise<Playe
 
 test.for(cloudNames)(
   'the sandbox plays its story on %s: every Pod runs, and nothing is left behind',
-  minutes(5),
+  { timeout: minutes(5) },
   async (cloud) => {
     const played = await play(cloud);
 
@@ -32,7 +32,7 @@ test.for(cloudNames)(
   },
 );
 
-test('the very bundles that the image runs play it too', minutes(5), async () => {
+test('the very bundles that the image runs play it too', { timeout: minutes(5) }, async () => {
   const played = await play('aws', '--dist');
 
   expectWhole(played);
@@ -43,9 +43,7 @@ function expectWhole({ report, told }: Played): void {
   expect(report.bars.filter(({ ok }) => !ok)).toEqual([]);
   expect(report).toMatchObject({ name: 'sandbox', ok: true, pods: { wanted: 14, ran: 14 } });
   expect(new Set(Object.values(report.leaks))).toEqual(new Set([0]));
-  expect(new Set(report.claims.map(({ nodepool }) => nodepool))).toEqual(
-    new Set(['web', 'batch']),
-  );
+  expect(new Set(report.claims.map(({ nodepool }) => nodepool))).toEqual(new Set(['web', 'batch']));
   for (const { steps } of report.claims) {
     expect(steps.at(-1)?.step).toBe('gone');
     expect(orderOf(steps, 'healthy')).toBeLessThan(orderOf(steps, 'node'));
