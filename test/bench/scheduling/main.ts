@@ -6,7 +6,7 @@
  * benchmark prints if that is better: what prepares it is not counted, and being compiled it needs no warming up. Ours is
  * that of a solve in the controller's own solver thread, from Pods as they were told to a plan: in a fresh process, the
  * first solve of the input after ten of another draw of the same case (three of more than 4,000 Pods); the median over
- * processes, where there is a bar. Pools and sizes are known by then, as upstream's are. `cold` is the very first solve of
+ * processes, where the bar is not far below what comes of it. Pools and sizes are known by then, as upstream's are. `cold` is the very first solve of
  * the thread, `later` what it comes to when the same is solved again, `trip` the measured solve with all Pods on their way
  * to the thread, and the plan on its way back.
  *
@@ -42,6 +42,8 @@ const { values } = parseArgs({
 const seeds = { input: 42, warmUp: 7 };
 /** The judge counts all Pods anew for each, which takes too long beyond this. */
 const judgedPods = 1000;
+/** Lower bars are passed several times over, so that one process is enough to see it. */
+const closeBar = 50;
 const clock = new SystemClock();
 const tell = (line: string): void => void process.stderr.write(`bench:scheduling: ${line}\n`);
 const program = await ensureProgram(new ScreenProgress(process.stderr, clock), clock);
@@ -84,7 +86,7 @@ async function measure(asked: Case): Promise<Row> {
   const isAsked = asked.peer === 'always' || (asked.peer === 'all' && values.all);
   const peer = isAsked ? await peerOf(asked, task) : undefined;
   if (!peer) await writeInput(program, task);
-  const processes = peer && asked.bar !== undefined ? Number(values.processes) : 1;
+  const processes = peer && (asked.bar ?? 0) >= closeBar ? Number(values.processes) : 1;
   const ours = await solveOurs(draws, processes, Pods <= judgedPods);
   return { asked, ours, ...(peer && { peer }) };
 }
