@@ -6,9 +6,9 @@
  * benchmark prints if that is better: what prepares it is not counted, and being compiled it needs no warming up. Ours is
  * that of a solve in the controller's own solver thread, from Pods as they were told to a plan: in a fresh process, the
  * first solve of the input after ten of another draw of the same case (three of more than 4,000 Pods); the median over
- * processes, where the bar is not far below what comes of it. Pools and sizes are known by then, as upstream's are. `cold` is the very first solve of
- * the thread, `later` what it comes to when the same is solved again, `trip` the measured solve with all Pods on their way
- * to the thread, and the plan on its way back.
+ * processes, where the bar is close to what comes of it. Pools and sizes are known by then, as upstream's are. `cold` is
+ * the very first solve of the thread, `later` what it comes to when the same is solved again, `trip` the measured solve
+ * with all Pods on their way to the thread, and the plan on its way back.
  *
  * `--all` asks Karpenter for 5,000 Pods and more too, which takes about a quarter of an hour; else what was once measured
  * is told beside, and no bar is taken from it. `--processes` makes it shorter while developing; the bars are for the
