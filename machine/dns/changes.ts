@@ -1,5 +1,5 @@
 import { DnsConflict } from '../errors.ts';
-import { ownerIn, ownershipName, ownershipText } from './ownership.ts';
+import { ownedNameOf, ownerIn, ownershipName, ownershipText } from './ownership.ts';
 import type { AddressRecord, RecordOwner } from './provider.ts';
 
 /** Seconds; nobody but us reads ownership. */
@@ -82,9 +82,37 @@ function ownershipSet(name: string, owner: RecordOwner): RecordSet {
 }
 
 function isOwnedBy(mark: RecordSet, owner: RecordOwner): boolean {
-  return mark.values.some((value) => {
-    const found = ownerIn(value.replace(/^"|"$/g, ''));
-    return found?.clusterUid === owner.clusterUid && found.claimUid === owner.claimUid;
+  return ownersIn(mark).some(
+    ({ clusterUid, claimUid }) => clusterUid === owner.clusterUid && claimUid === owner.claimUid,
+  );
+}
+
+/** All that a TXT set names as owners; none when it is not of our kind. */
+function ownersIn({ values }: RecordSet): RecordOwner[] {
+  return values.flatMap((value) => ownerIn(value.replace(/^"|"$/g, '')) ?? []);
+}
+
+/** A name that a cluster holds in a zone. */
+export interface OwnedName {
+  readonly name: string;
+  readonly owner: RecordOwner;
+  /** Its addresses; none where only the ownership is left. */
+  readonly records: readonly RecordSet[];
+}
+
+/**
+ * The names that a cluster has marked as its own. A text of ours at a name where we write none marks nothing.
+ *
+ * @param sets  the whole zone
+ */
+export function ownedNames(sets: readonly RecordSet[], clusterUid: string): OwnedName[] {
+  const view: ZoneView = Map.groupBy(sets, ({ name }) => name);
+  const marks = sets.filter(({ type }) => type === 'TXT');
+  return marks.flatMap((mark) => {
+    const name = ownedNameOf(mark.name);
+    if (name === undefined) return [];
+    const owners = ownersIn(mark).filter((owner) => owner.clusterUid === clusterUid);
+    return owners.map((owner) => ({ name, owner, records: addressesAt(name, view) }));
   });
 }
 

@@ -10,6 +10,12 @@ export function ownershipName(name: string): string {
   return `_kpu.${name.replace(/^\*\./, '_wildcard.')}`;
 }
 
+/** The name whose ownership is written at `marker`; undefined when none is written there. */
+export function ownedNameOf(marker: string): string | undefined {
+  if (!marker.startsWith('_kpu.')) return undefined;
+  return marker.slice('_kpu.'.length).replace(/^_wildcard\./, '*.');
+}
+
 /** `heritage=karpenter-unikraft,owner=<cluster UID>,nodeclaim=<claim UID>`, in the form that external-dns made known. */
 export function ownershipText({ clusterUid, claimUid }: RecordOwner): string {
   return `heritage=${heritage},owner=${clusterUid},nodeclaim=${claimUid}`;

@@ -10,7 +10,8 @@ import type { Clock } from '#schemas/time/clock.ts';
 
 import { NodeClassError, Unauthorized } from '../../errors.ts';
 import { faults } from '../../faults.ts';
-import { plainName } from '../changes.ts';
+import { until } from '../../until.ts';
+import { type OwnedName, ownedNames, plainName } from '../changes.ts';
 import type { AddressRecord, DnsProvider, RecordOwner } from '../provider.ts';
 import { ZoneWriter } from '../zone-writer.ts';
 import { isRefusedBatch, toDnsError } from './errors.ts';
@@ -60,6 +61,21 @@ export class Route53Dns implements DnsProvider {
     signal: AbortSignal,
   ): Promise<void> {
     return this.#writer(zoneID).remove(names, owner, signal);
+  }
+
+  /** Every name in the zone that the cluster has marked as its own; the whole zone is read for it. */
+  async owned(
+    zoneID: string,
+    clusterUid: string,
+    signal: AbortSignal,
+  ): Promise<readonly OwnedName[]> {
+    const zone = new Route53Zone(this.#client, zoneID);
+    try {
+      return ownedNames(await until(zone.everything(), signal), clusterUid);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw zone.toError(error, `Reading zone ${zoneID}`);
+    }
   }
 
   #writer(zoneID: string): ZoneWriter {

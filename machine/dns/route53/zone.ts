@@ -29,7 +29,7 @@ export class Route53Zone implements ZoneApi {
   async read(names: readonly string[]): Promise<RecordSet[]> {
     const sets =
       names.length > askEachUpTo
-        ? await this.#everything()
+        ? await this.#sets()
         : (await Promise.all(names.map(async (name) => this.#at(name)))).flat();
     return sets.map(fromRoute53);
   }
@@ -64,7 +64,12 @@ export class Route53Zone implements ZoneApi {
     return ResourceRecordSets.filter((set) => nameOf(set) === name);
   }
 
-  async #everything(): Promise<ResourceRecordSet[]> {
+  /** The whole zone, or an error: a page that fails fails all. */
+  async everything(): Promise<RecordSet[]> {
+    return (await this.#sets()).map(fromRoute53);
+  }
+
+  async #sets(): Promise<ResourceRecordSet[]> {
     const all: ResourceRecordSet[] = [];
     let from: Partial<ListResourceRecordSetsCommandInput> | undefined = {};
     while (from) {

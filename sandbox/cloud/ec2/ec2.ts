@@ -13,6 +13,7 @@ import {
   reservationTree,
   stateTree,
 } from './describe-instances.ts';
+import { describeVolumes } from './describe-volumes.ts';
 import type { Ec2Timings } from './instance.ts';
 import { type Hardware, Instances } from './instances.ts';
 import { readLaunch, zoneOf } from './launch.ts';
@@ -55,6 +56,8 @@ class Ec2Protocol implements Protocol<Parameters> {
       CreateTags: (call) => this.#createTags(call),
       DescribeInstances: (call) => describeInstances(call, account, instances.visible),
       DescribeInstanceStatus: (call) => describeInstanceStatus(call, instances.visible),
+      DescribeVolumes: (call) => describeVolumes(call, instances.volumes.all),
+      DeleteVolume: (call) => this.#deleteVolume(call),
       DescribeSubnets: (call) => describe.describeSubnets(call, account),
       DescribeSecurityGroups: (call) => describe.describeSecurityGroups(call, account),
       DescribeImages: (call) => describe.describeImages(call, account),
@@ -114,6 +117,13 @@ class Ec2Protocol implements Protocol<Parameters> {
       return { instanceId: instance.id, currentState: stateTree(instance.state), previousState };
     });
     return { instancesSet: items(changes) };
+  }
+
+  #deleteVolume(parameters: Parameters): XmlTree {
+    const id = parameters.required('VolumeId');
+    refuseDryRun(parameters);
+    this.#instances.volumes.delete(id);
+    return { return: true };
   }
 
   #createTags(parameters: Parameters): XmlTree {

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 import type { Clock, Duration } from '#schemas/time/clock.ts';
 
-import type { Ec2Instance, Ec2Timings, Launch, State, Volume } from './instance.ts';
+import type { Ec2Instance, Ec2Timings, Launch, State } from './instance.ts';
 import { isLive } from './instance.ts';
+import { type Ec2Volume, Volumes } from './volumes.ts';
 
 /** What one instance does differently from {@link Ec2Timings}. */
 export interface InstanceScript {
@@ -31,13 +32,13 @@ export interface Hardware {
  * pending → running → shutting-down → terminated, or stopped by the cloud.
  */
 export class Instances {
+  readonly volumes = new Volumes();
   readonly #all = new Map<string, Ec2Instance>();
   readonly #clock: Clock;
   readonly #timings: Ec2Timings;
   readonly #hardware: Hardware;
   readonly #scripts: InstanceScript[] = [];
   readonly #terminating = new Map<string, Duration>();
-  readonly #leftVolumes: Volume[] = [];
   #reservations = 0;
 
   constructor(clock: Clock, timings: Ec2Timings, hardware: Hardware) {
@@ -71,8 +72,8 @@ export class Instances {
   }
 
   /** Disks that stayed when their instance ended, since nobody asked for their deletion. */
-  get leftVolumes(): readonly Volume[] {
-    return this.#leftVolumes;
+  get leftVolumes(): readonly Ec2Volume[] {
+    return this.volumes.left;
   }
 
   get(id: string): Ec2Instance | undefined {
@@ -105,6 +106,9 @@ export class Instances {
     };
     launch.subnet.freeAddresses -= 1;
     this.#all.set(instance.id, instance);
+    const { zone } = launch.subnet;
+    for (const volume of launch.volumes)
+      this.volumes.add({ ...volume, zone, createdAt: instance.launchedAt, instance: id });
     this.#terminating.set(instance.id, script.terminating ?? this.#timings.terminating);
     this.#clock.after(script.running ?? this.#timings.running, () => {
       if (instance.state !== 'pending') return;
@@ -154,9 +158,7 @@ export class Instances {
     instance.state = 'terminated';
     instance.endedAt = this.#clock.now();
     instance.launch.subnet.freeAddresses += 1;
-    this.#leftVolumes.push(
-      ...instance.launch.volumes.filter((volume) => !volume.deletedOnTermination),
-    );
+    this.volumes.release(instance.id);
   }
 
   #known(id: string): Ec2Instance {
