@@ -9,6 +9,7 @@ const mayImport: Record<string, readonly string[]> = {
   machine: ['schemas', 'pki'],
   controller: ['schemas', 'pki', 'kube', 'scheduling', 'machine'],
   webhook: ['schemas', 'kube', 'pki'],
+  cli: ['schemas', 'machine'],
   scripts: ['schemas'],
 };
 const rooms = [...Object.keys(mayImport), 'sandbox', 'test'];

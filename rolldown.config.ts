@@ -13,6 +13,7 @@ export default defineConfig({
     'controller/main': 'controller/main.ts',
     'controller/solver-thread': solverThread,
     'webhook/main': 'webhook/main.ts',
+    'cli/main': 'cli/main.ts',
   },
   output: {
     dir: 'dist',

@@ -7,7 +7,7 @@ import { codes } from '#schemas/errors/codes.ts';
 /** Not a code of ours: it stands for one that nobody knows. */
 const unknown = 'KPU999';
 
-const rooms = '{controller,kube,machine,pki,sandbox,scheduling,schemas,webhook}/**/*.ts';
+const rooms = '{cli,controller,kube,machine,pki,sandbox,scheduling,schemas,webhook}/**/*.ts';
 const root = new URL('../', import.meta.url);
 
 test('every code in the table is given somewhere: people do not look for what never comes', () => {

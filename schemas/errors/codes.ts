@@ -1,4 +1,5 @@
 import { admission } from './admission.ts';
+import { cli } from './cli.ts';
 import { disruption } from './disruption.ts';
 import { machines } from './machines.ts';
 import { nodeClass } from './node-class.ts';
@@ -7,8 +8,8 @@ import { quotas } from './quotas.ts';
 /**
  * Every error and warning that a person can see, by its stable code. docs/reference/codes.md is made from this table.
  *
- * `KPU1xx` admission, `2xx` node class, `3xx` provisioning and machines, `4xx` disruption; `5xx` and `6xx` are kept
- * for workflows and the command line. A code keeps its meaning for ever: one that is no longer given moves to
+ * `KPU1xx` admission, `2xx` node class, `3xx` provisioning and machines, `4xx` disruption, `6xx` the command line; `5xx` is
+ * kept for workflows. A code keeps its meaning for ever: one that is no longer given moves to
  * {@link retired} and is not used again, since somebody's alert or search still means the old thing.
  */
 export const codes = inOrder({
@@ -17,6 +18,7 @@ export const codes = inOrder({
   ...machines,
   ...quotas,
   ...disruption,
+  ...cli,
 });
 
 /** Files are by what they are about, and what is about one thing may be of several chapters. */

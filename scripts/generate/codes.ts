@@ -9,6 +9,7 @@ const chapters: Readonly<Record<string, string>> = {
   KPU2: 'The node class',
   KPU3: 'Provisioning and machines',
   KPU4: 'Disruption',
+  KPU6: 'The command line',
 };
 
 /** docs/reference/codes.md: every code with what happens next and the way out. */

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+
+import { readArguments } from './arguments.ts';
+
+const uid = '3f2a91c0-1111-4222-8333-44445555aaaa';
+
+test('regions and zones may be several, and a zone may say which of its name it is', () => {
+  const args = ['--cluster', uid, '--region', 'eu-central-1', '--region', 'eu-west-1'];
+  const zones = [
+    '--zone',
+    'a.example.com',
+    '--zone',
+    'b.example.com=Z1',
+    '--zone',
+    'a.example.com',
+  ];
+  expect(readArguments([...args, ...zones])).toEqual({
+    clusterUid: uid,
+    regions: ['eu-central-1', 'eu-west-1'],
+    zones: [
+      { name: 'a.example.com', id: undefined },
+      { name: 'b.example.com', id: 'Z1' },
+    ],
+    assumeRoleARN: undefined,
+    yes: false,
+  });
+});
+
+test.for(['*', '', '?'.repeat(36), `${uid.slice(0, -1)}*`, uid.toUpperCase(), `${uid} `])(
+  'no pattern passes for a cluster: %j',
+  (cluster) => {
+    const outcome = readArguments(['--cluster', cluster, '--region', 'eu-central-1']);
+    expect(outcome).toBeInstanceOf(Error);
+    expect((outcome as Error).message).toContain('--cluster');
+  },
+);
+
+test('what is missing or not known is named', () => {
+  expect(readArguments(['--region', 'eu-central-1'])).toEqual(new Error('--cluster is missing'));
+  expect(readArguments(['--cluster', uid])).toEqual(new Error('--region is missing'));
+  expect(readArguments(['--force'])).toMatchObject({
+    message: expect.stringContaining('--force') as string,
+  });
+});
