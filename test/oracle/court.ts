@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { ControlPlane } from '#sandbox/control-plane/control-plane.ts';
 import { scheduler } from '#sandbox/control-plane/programs.ts';
+import type { LocalProcess } from '#sandbox/processes/local-process.ts';
 import { Run } from '#sandbox/processes/run.ts';
 import type { Tools } from '#sandbox/tools/tools.ts';
 import type { Clock } from '#schemas/time/clock.ts';
@@ -76,13 +77,15 @@ async function open(tools: Tools, clock: Clock): Promise<Bench> {
   }
 }
 
+/** It tells each Pod that it tries, once it was started anew. */
 function schedulerOf(run: Run, tools: Tools): Scheduler {
   const name = 'kube-scheduler';
   const kubeconfig = join(run.dir, 'control-plane', 'scheduler.kubeconfig');
+  const running = (): LocalProcess | undefined =>
+    run.processes.find((process) => process.name === name);
   return {
-    stop: async () => {
-      await run.processes.find((process) => process.name === name)?.stop();
-    },
-    start: () => void run.start({ name, command: scheduler(tools, kubeconfig) }),
+    stop: async () => void (await running()?.stop()),
+    start: () => void run.start({ name, command: [...scheduler(tools, kubeconfig), '--v=3'] }),
+    log: async () => (await running()?.lastLines(Infinity)) ?? '',
   };
 }

@@ -65,9 +65,10 @@ export async function led(
   await cluster.settledSince(keys);
   const nodeOf = (key: string): string | undefined => cluster.pod(key)?.spec?.nodeName;
   const elsewhere = [...targets].filter(([key, node]) => nodeOf(key) !== node);
+  const tried = await cluster.tried();
   const held = new Map(
     elsewhere.filter(
-      ([key, node]) => nodeOf(key) !== undefined && story.heldOff(key, node, targets) !== undefined,
+      (one) => nodeOf(one[0]) !== undefined && story.heldOff(one, targets, tried) !== undefined,
     ),
   );
   const displaced = elsewhere.filter(

@@ -10,9 +10,6 @@ import { named, problemNow, type Standing } from './problem-now.ts';
 
 type Made = Standing['made'][number];
 
-/** So many Pods at most are being bound at a time; nobody knows in which order these were tried. */
-const atOnce = 3;
-
 /** A case in a cluster, from the first Node to the last Pod. */
 export class Story {
   readonly #cluster: Cluster;
@@ -58,26 +55,31 @@ export class Story {
   }
 
   /**
-   * Why a Pod could not be bound to its Node at some time before it was bound elsewhere: tried then, it is nominated no more.
+   * Why a Pod could not be bound to its Node at one of the times when it was tried: after that it is nominated no more.
    *
    * @param key  `namespace/name`
    * @param planned  Pods that were bound since
+   * @param tried  see {@link Cluster.tried}
    * @returns undefined if its Node would have done all the time
    */
-  heldOff(key: string, node: string, planned: ReadonlyMap<string, string>): string | undefined {
+  heldOff(
+    [key, node]: readonly [string, string],
+    planned: ReadonlyMap<string, string>,
+    tried: readonly string[],
+  ): string | undefined {
     const pod = this.#cluster.pod(key);
     if (!pod) return undefined;
     const { nodeName: _, ...spec } = pod.spec ?? { containers: [] };
     const waiting = { ...pod, spec };
     const { bound } = this.#cluster;
-    const old = bound.filter((other) => !planned.has(keyOf(other)));
-    const since = bound.filter((other) => planned.has(keyOf(other)));
-    const turn = since.findIndex((other) => keyOf(other) === key);
-    const others = since.filter((other) => keyOf(other) !== key).slice(0, turn + atOnce);
     const there = [...planned].filter(([other, on]) => on === node && other !== key);
-    return [...others.keys(), others.length]
-      .flatMap((count) => {
-        const before = [...old, ...others.slice(0, count)];
+    const turns = tried.flatMap((one, turn) => (one === key ? [turn] : []));
+    return turns
+      .flatMap((turn) => {
+        const before = bound.filter((other) => {
+          const name = keyOf(other);
+          return name !== key && (!planned.has(name) || tried.lastIndexOf(name) < turn);
+        });
         return [before, [...before, ...this.#meant(there, before)]];
       })
       .map((pods) => heldOff(this.#with([...pods, waiting]), waiting, node))

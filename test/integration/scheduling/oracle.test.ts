@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 describe('before the real kube-scheduler', () => {
-  test.each([20261198, 20261203, 20261303, 20261479, 20261594, 20270185])(
+  test.each([20261198, 20261203, 20261303, 20261479, 20261594, 20270185, 20271233])(
     'a plan is carried out as it was made, seed %i',
     async (seed) => {
       const judged = await judge(court.clusters[0]!, seed, court.clock);

@@ -3,7 +3,7 @@ import type { KubeClient } from '#kube/client/client.ts';
 import { silentLogger } from '#kube/log.ts';
 import type { Node, Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
-import { keyText, nodes, pods } from '#schemas/kubernetes/resource.ts';
+import { nodes, pods } from '#schemas/kubernetes/resource.ts';
 import type { Clock, Duration } from '#schemas/time/clock.ts';
 
 /** What the API server shows of Nodes and Pods, so that waiting costs no reads. */
@@ -12,8 +12,6 @@ export class Board {
   readonly #nodes: SharedInformer<Node>;
   readonly #pods: SharedInformer<Pod>;
   readonly #stop = new AbortController();
-  /** Keys of Pods, in the order in which they were seen to be bound. */
-  readonly #bound = new Set<string>();
   #changes = 0;
   #waiting = new Set<() => void>();
 
@@ -24,14 +22,7 @@ export class Board {
     this.#pods = new SharedInformer(client, pods, options);
     const changed = (): void => this.#changed();
     this.#nodes.subscribe({ add: changed, update: changed, delete: changed });
-    this.#pods.subscribe({
-      add: (pod) => this.#seen(pod),
-      update: (pod) => this.#seen(pod),
-      delete: ({ metadata }) => {
-        this.#bound.delete(keyText(metadata));
-        changed();
-      },
-    });
+    this.#pods.subscribe({ add: changed, update: changed, delete: changed });
   }
 
   static async watch(client: KubeClient, clock: Clock): Promise<Board> {
@@ -64,11 +55,6 @@ export class Board {
     return this.#pods.get(key);
   }
 
-  /** Pods that have a node, in the order in which they were seen to have one. */
-  get bound(): readonly Live<Pod>[] {
-    return [...this.#bound].flatMap((key) => this.pod(key) ?? []);
-  }
-
   /** Resolves with true once it holds, with false when nothing has changed for so long and it does not. */
   async until(holds: () => boolean, patience: Duration): Promise<boolean> {
     while (!holds()) {
@@ -83,11 +69,6 @@ export class Board {
   /** Resolves once nothing has changed for so long. */
   async quiet(patience: Duration): Promise<void> {
     await this.until(() => false, patience);
-  }
-
-  #seen({ metadata, spec }: Live<Pod>): void {
-    if (spec?.nodeName) this.#bound.add(keyText(metadata));
-    this.#changed();
   }
 
   #changed(): void {

@@ -35,6 +35,8 @@ const notReady = 'node.kubernetes.io/not-ready';
 export interface Scheduler {
   stop(): Promise<void>;
   start(): void;
+  /** What it has said since it was started last, at log level 3. */
+  log(): Promise<string>;
 }
 
 /** A control plane whose Nodes and Pods are those of one case at a time. */
@@ -202,9 +204,23 @@ export class Cluster {
     return this.#board.pod(key);
   }
 
-  /** Pods that have a node, in the order in which they got it, give or take those that were bound at the same moment. */
+  /**
+   * Pods (namespace/name) in the order in which kube-scheduler has tried them since it was started last, each as often as it
+   * was. It finds places for one after the other and binds many at once, so that the order in which they are seen to be
+   * bound is not the one in which they got their places.
+   *
+   * Source: k8s.io/kubernetes v1.37, pkg/scheduler/schedule_one.go, scheduleOnePod.
+   */
+  async tried(): Promise<readonly string[]> {
+    const log = await this.#scheduler.log();
+    return [...log.matchAll(/"Attempting to schedule pod" pod="([^"]+)"/g)].map(
+      ([, key = '']) => key,
+    );
+  }
+
+  /** Pods that have a node. */
   get bound(): readonly Live<Pod>[] {
-    return this.#board.bound;
+    return this.pods.filter(isBound);
   }
 
   get pods(): readonly Live<Pod>[] {
