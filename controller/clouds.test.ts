@@ -8,7 +8,12 @@ import { LazyClouds } from './clouds.ts';
 import { nodeClassSpec } from './testing/objects.ts';
 
 const newClouds = () =>
-  new LazyClouds({ clock: new FakeClock(), facts: new CloudFacts(), log: silentLogger });
+  new LazyClouds({
+    clock: new FakeClock(),
+    facts: new CloudFacts(),
+    log: silentLogger,
+    tsigKey: async ({ name }) => ({ name, algorithm: 'hmac-sha256', secret: Buffer.from('x') }),
+  });
 const role = (assumeRoleARN: string) =>
   nodeClassSpec({
     aws: {
@@ -71,4 +76,20 @@ test('a class for Google Cloud gets its own adapter, and its zone that of its pr
 test('a spec without a cloud is an error that says so', async () => {
   const { aws: _, ...spec } = nodeClassSpec();
   await expect(newClouds().for(spec)).rejects.toThrow('spec.aws and spec.gcp are missing');
+});
+
+test('classes whose names one key writes at one server share their updates', async () => {
+  const spec = (server: string, name: string, zone = 'machines.example.com') =>
+    nodeClassSpec({
+      dns: { provider: 'RFC2136', zone, server, tsig: { name, secretRef: { name: 'dns-key' } } },
+    });
+  const clouds = newClouds();
+  const [own, same, otherServer, otherKey] = await Promise.all([
+    clouds.dns(spec('ns1.example.com', 'kpu')),
+    clouds.dns(spec('ns1.example.com', 'kpu', 'other.example.com')),
+    clouds.dns(spec('ns2.example.com', 'kpu')),
+    clouds.dns(spec('ns1.example.com', 'other')),
+  ]);
+  expect(same).toBe(own);
+  expect(new Set([own, otherServer, otherKey]).size).toBe(3);
 });

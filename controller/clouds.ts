@@ -2,9 +2,11 @@ import type { Logger } from '#kube/log.ts';
 import type { CloudFacts } from '#machine/cloud/cloud-facts.ts';
 import type { CloudProvider } from '#machine/cloud/provider.ts';
 import type { DnsProvider } from '#machine/dns/provider.ts';
+import type { ServerAddress } from '#machine/dns/rfc2136/exchange.ts';
+import type { TsigKey } from '#machine/dns/rfc2136/tsig.ts';
 import type { Token } from '#machine/gcp/rest.ts';
 import { placeOf } from '#schemas/nodeclass/place.ts';
-import type { UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
+import type { TsigSpec, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 /**
@@ -21,6 +23,8 @@ export interface LazyCloudsParts {
   readonly clock: Clock;
   readonly facts: CloudFacts;
   readonly log: Logger;
+  /** Reads the key of a class that has one, each time anew. */
+  readonly tsigKey: (tsig: TsigSpec) => Promise<TsigKey>;
 }
 
 /** The real ones. */
@@ -29,7 +33,7 @@ export class LazyClouds implements Clouds {
   #aws: Promise<CloudProvider> | undefined;
   #gcp: Promise<CloudProvider> | undefined;
   #googleToken: Promise<Token> | undefined;
-  /** By service and role or project. */
+  /** By service and role, project, or server and key. */
   readonly #dns = new Map<string, Promise<DnsProvider>>();
 
   constructor(parts: LazyCloudsParts) {
@@ -51,11 +55,24 @@ export class LazyClouds implements Clouds {
 
   /** Route 53 goes by the cloud's own role, and Cloud DNS by its project: zone and machines have one owner. */
   async dns(spec: UnikraftNodeClassSpec): Promise<DnsProvider> {
-    const isGoogle = spec.dns.provider === 'CloudDNS';
-    const owner = isGoogle ? dnsProjectOf(spec) : (spec.aws?.assumeRoleARN ?? '');
-    const key = `${spec.dns.provider} ${owner}`;
-    const provider =
-      this.#dns.get(key) ?? (isGoogle ? this.#loadCloudDns(owner) : this.#loadRoute53(owner));
+    switch (spec.dns.provider) {
+      case 'Route53': {
+        const role = spec.aws?.assumeRoleARN ?? '';
+        return this.#shared(`Route53 ${role}`, async () => this.#loadRoute53(role));
+      }
+      case 'CloudDNS': {
+        const project = dnsProjectOf(spec);
+        return this.#shared(`CloudDNS ${project}`, async () => this.#loadCloudDns(project));
+      }
+      case 'RFC2136': {
+        const place = updatesOf(spec);
+        return this.#shared(JSON.stringify(place), async () => this.#loadRfc2136(place));
+      }
+    }
+  }
+
+  async #shared(key: string, load: () => Promise<DnsProvider>): Promise<DnsProvider> {
+    const provider = this.#dns.get(key) ?? load();
     this.#dns.set(key, provider);
     return provider;
   }
@@ -99,6 +116,12 @@ export class LazyClouds implements Clouds {
     return new CloudDns({ clock: this.#parts.clock, api: new CloudDnsApi(token), project });
   }
 
+  async #loadRfc2136({ address, tsig }: ReturnType<typeof updatesOf>): Promise<DnsProvider> {
+    const { Rfc2136Dns } = await import('#machine/dns/rfc2136/rfc2136-dns.ts');
+    const { clock, tsigKey } = this.#parts;
+    return new Rfc2136Dns({ address, key: async () => tsigKey(tsig), clock });
+  }
+
   /** One identity for all of Google: its token is kept in one place. */
   async #token(): Promise<Token> {
     this.#googleToken ??= import('#machine/gcp/rest.ts').then(({ applicationDefaultToken }) =>
@@ -113,4 +136,14 @@ function dnsProjectOf({ dns, gcp }: UnikraftNodeClassSpec): string {
   const project = dns.project ?? gcp?.project;
   if (project === undefined) throw new Error('the node class names no project for its DNS zone');
   return project;
+}
+
+/** @throws for a spec without server or key, which validation keeps from getting this far */
+function updatesOf({ dns: { server, port = 53, tsig } }: UnikraftNodeClassSpec): {
+  address: ServerAddress;
+  tsig: TsigSpec;
+} {
+  if (server === undefined || tsig === undefined)
+    throw new Error('the node class names no server or key for dynamic updates');
+  return { address: { server, port }, tsig };
 }

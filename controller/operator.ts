@@ -14,7 +14,7 @@ import { PlatformClient } from '#machine/platform/client.ts';
 import { namespaces } from '#schemas/kubernetes/resource.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
-import { LazyClouds } from './clouds.ts';
+import { LazyClouds, type LazyCloudsParts } from './clouds.ts';
 import type { Context } from './context.ts';
 import { disruptionControllers } from './disruption/wiring.ts';
 import { informers } from './informers.ts';
@@ -75,7 +75,9 @@ function controllers(
 ): Runnable[] {
   const { client, namespace, clock, log } = context;
   const facts = new CloudFacts();
-  const clouds = new LazyClouds({ clock, facts, log });
+  const secrets = new NodeClassSecrets(client, namespace, clock);
+  const tsigKey: LazyCloudsParts['tsigKey'] = async (tsig) => secrets.tsigKey(tsig);
+  const clouds = new LazyClouds({ clock, facts, log, tsigKey });
   const revisions = new Revisions(context);
   const catalog = new CloudCatalog(context, revisions, clouds);
   const reservations = new Reservations(context);
@@ -115,7 +117,7 @@ function controllers(
     releases,
     reservations,
     revisions,
-    secrets: new NodeClassSecrets(client, namespace, clock),
+    secrets,
   };
   return [
     reservations,

@@ -5,6 +5,7 @@ import { secrets } from '#schemas/kubernetes/resource.ts';
 import { hours, seconds } from '#schemas/time/clock.ts';
 
 import { NodeClassWorld } from '../testing/node-class-world.ts';
+import { NodeClassSecrets } from './secrets.ts';
 
 let world: NodeClassWorld;
 
@@ -60,5 +61,33 @@ describe('Secrets', () => {
     await world.apply();
     expect(world.condition('CertificateReady')?.reason).toBe('CASecretTaken');
     expect(world.client.all(secrets)).toHaveLength(1);
+  });
+});
+
+describe('the key of dynamic updates', () => {
+  const tsig = { name: 'kpu', secretRef: { name: 'dns-key' } };
+  const read = async (given: Parameters<NodeClassSecrets['tsigKey']>[0] = tsig) =>
+    new NodeClassSecrets(world.client, world.namespace, world.clock).tsigKey(given);
+
+  test('is read as tsig-keygen prints it, with HMAC-SHA256 unless another is named', async () => {
+    world.seedSecret('dns-key', { secret: 'c2VjcmV0LXNlY3JldA==\n' });
+    const secret = Buffer.from('secret-secret');
+    await expect(read()).resolves.toEqual({ name: 'kpu', algorithm: 'hmac-sha256', secret });
+    await expect(read({ ...tsig, algorithm: 'hmac-sha512' })).resolves.toMatchObject({
+      algorithm: 'hmac-sha512',
+    });
+  });
+
+  test('that is not there, or is none, is said to be so and may come', async () => {
+    await expect(read()).rejects.toMatchObject({
+      reason: 'SecretNotFound',
+      condition: 'DNSReady',
+      canPass: true,
+    });
+    for (const wrong of ['', 'not base64!', 'short']) {
+      world.seedSecret('dns-key', { secret: wrong });
+      // oxlint-disable-next-line no-await-in-loop -- one Secret, one reading after the other
+      await expect(read()).rejects.toMatchObject({ reason: 'TsigSecretInvalid', code: 'KPU241' });
+    }
   });
 });

@@ -1,5 +1,6 @@
 import type { KubeClient } from '#kube/client/client.ts';
 import { isAlreadyExists, isNotFound } from '#kube/client/errors.ts';
+import type { TsigKey } from '#machine/dns/rfc2136/tsig.ts';
 import { NodeClassError } from '#machine/errors.ts';
 import { Authority } from '#pki/authority.ts';
 import { InvalidCertificate } from '#pki/certificate.ts';
@@ -9,6 +10,7 @@ import { secrets } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
 import type {
   ResolvedNodeClass,
+  TsigSpec,
   UnikraftNodeClass,
   UnikraftNodeClassSpec,
 } from '#schemas/nodeclass/types.ts';
@@ -16,11 +18,14 @@ import { hours, type Clock } from '#schemas/time/clock.ts';
 
 /** Machines live for weeks; their authority outlives them all, since nothing replaces it. */
 const authorityValidity = hours(24 * 3650);
+/** Where the secret of a key stands in its Secret, in base64. */
+const tsigKeyName = 'secret';
 /** Where the activation token stands in its Secret when the node class does not say. */
 const activationKey = 'token';
 
 // Secrets come and change beside the node class, often a little later than it.
 const activation = { condition: 'CredentialsReady', code: 'KPU211', canPass: true } as const;
+const updates = { condition: 'DNSReady', code: 'KPU241', canPass: true } as const;
 const authority = { condition: 'CertificateReady', code: 'KPU250', canPass: true } as const;
 
 /** Name of the Secret with the authority that signs for the machines of a class, in the operator's namespace. */
@@ -83,6 +88,22 @@ export class NodeClassSecrets {
     const secret = await this.#get(name);
     if (!secret) throw missing(authority, this.#namespace, name);
     return this.#load(name, secret);
+  }
+
+  /**
+   * The key that signs dynamic updates.
+   *
+   * @throws NodeClassError unless its Secret is there and holds it in base64
+   */
+  async tsigKey({ name, algorithm = 'hmac-sha256', secretRef }: TsigSpec): Promise<TsigKey> {
+    const secret = await this.#get(secretRef.name);
+    if (!secret) throw missing(updates, this.#namespace, secretRef.name);
+    const text = textOf(secret, tsigKeyName).trim();
+    if (/^[A-Za-z0-9+/]{8,}={0,2}$/.test(text)) {
+      return { name, algorithm, secret: Buffer.from(text, 'base64') };
+    }
+    const message = `Secret ${this.#namespace}/${secretRef.name} has no "${tsigKeyName}" in its data that is base64`;
+    throw new NodeClassError({ ...updates, reason: 'TsigSecretInvalid' }, message);
   }
 
   /** Removes the authority that was made for a class; one that the user gave stays. */
@@ -152,7 +173,7 @@ export function ownedBy({ metadata }: Live<UnikraftNodeClass>): OwnerReference {
 }
 
 function missing(
-  part: typeof activation | typeof authority,
+  part: typeof activation | typeof authority | typeof updates,
   namespace: string,
   name: string,
 ): NodeClassError {

@@ -196,9 +196,9 @@ export const admission = {
     fix: 'Remove minValues from the requirement.',
   },
   KPU139: {
-    title: 'Parts of the node class do not go together in Google Cloud',
+    title: 'Parts of the node class do not go together',
     happens: refused,
-    fix: 'Correct the project of the DNS zone, the zones or the tags as the message says.',
+    fix: 'Correct the zones, the tags or the fields of dns as the message says.',
   },
   KPU140: {
     title: 'The selector of the Pod can never be met',

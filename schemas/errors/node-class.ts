@@ -74,12 +74,12 @@ export const nodeClass = {
   KPU240: {
     title: 'The DNS zone does not exist',
     happens: `DNSReady=False. ${staysOnLast}`,
-    fix: 'Create the hosted zone, or correct dns.zone or dns.zoneID.',
+    fix: 'Create the zone, or correct dns.zone, dns.zoneID or dns.server.',
   },
   KPU241: {
     title: 'The DNS zone may not be changed',
     happens: `DNSReady=False. ${staysOnLast}`,
-    fix: 'Allow route53:ChangeResourceRecordSets, ListResourceRecordSets and GetHostedZone on the zone.',
+    fix: 'Allow what the message names. Route 53: ChangeResourceRecordSets, ListResourceRecordSets and GetHostedZone on the zone. RFC2136: the key of dns.tsig, and the Secret that it is in.',
   },
   KPU242: {
     title: 'Several DNS zones have this name',

@@ -63,6 +63,13 @@ export const specDefaults = {
     },
     dns: {
       properties: {
+        tsig: {
+          properties: {
+            algorithm: {
+              default: "hmac-sha256"
+            }
+          }
+        },
         nameTemplate: {
           default: "api.{{node}}.{{zone}}"
         },

@@ -301,7 +301,7 @@ export interface DnsSpec {
   /**
    * Who holds the zone.
    */
-  provider: 'Route53' | 'CloudDNS';
+  provider: 'Route53' | 'CloudDNS' | 'RFC2136';
   /**
    * Zone of the records, such as machines.example.com.
    */
@@ -314,6 +314,15 @@ export interface DnsSpec {
    * Project of the managed zone in Cloud DNS; without it that of gcp.
    */
   project?: string;
+  /**
+   * Primary server of the zone, by name or address, for RFC2136; it takes signed dynamic updates over TCP.
+   */
+  server?: string;
+  /**
+   * Port of the server, 53 when absent.
+   */
+  port?: number;
+  tsig?: TsigSpec;
   /**
    * Name of the platform's API, made from {{node}} and {{zone}}; the certificate bears it. Default: "api.{{node}}.{{zone}}".
    */
@@ -330,6 +339,31 @@ export interface DnsSpec {
    * Time to live of the records, in seconds. Default: 60.
    */
   ttl?: number;
+}
+
+/**
+ * The key that signs dynamic updates (TSIG), as the server knows it.
+ */
+export interface TsigSpec {
+  /**
+   * Name of the key.
+   */
+  name: string;
+  /**
+   * Algorithm of the key. Default: "hmac-sha256".
+   */
+  algorithm?: 'hmac-sha256' | 'hmac-sha512';
+  secretRef: TsigSecretRef;
+}
+
+/**
+ * Secret in the operator's namespace with the key's secret as secret, in base64 as tsig-keygen prints it.
+ */
+export interface TsigSecretRef {
+  /**
+   * Name of the Secret.
+   */
+  name: string;
 }
 
 /**

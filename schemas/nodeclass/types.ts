@@ -18,6 +18,7 @@ export type {
   ImageSelectorTerm,
   KraftletSpec,
   PlatformSpec,
+  TsigSpec,
   SelectorTerm,
   UnikraftNodeClassSpec,
   UnikraftNodeClassStatus,

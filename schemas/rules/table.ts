@@ -6,6 +6,7 @@ import { requirementRules } from './machine/requirements.ts';
 import { taintRules } from './machine/taints.ts';
 import { capacityRules } from './node-class/capacity.ts';
 import { cloudRules } from './node-class/clouds.ts';
+import { dnsRules } from './node-class/dns.ts';
 import { joiningRules } from './node-class/joining.ts';
 import { machineRules } from './node-class/machine.ts';
 import { nodeClassShapeRules } from './node-class/shape.ts';
@@ -30,6 +31,7 @@ export const rules: readonly Rule[] = [
   ...limitRules,
   ...nodeClassShapeRules,
   ...cloudRules,
+  ...dnsRules,
   ...machineRules,
   ...capacityRules,
   ...joiningRules,

@@ -146,6 +146,14 @@ const anyDns = fc.constantFrom<UnikraftNodeClassSpec['dns']>(
   { provider: 'CloudDNS', zone: 'machines.example.com' },
   { provider: 'CloudDNS', zone: 'machines.example.com', project: 'names-1234' },
   { provider: 'Route53', zone: 'machines.example.com', project: 'names-1234' },
+  { provider: 'Route53', zone: 'machines.example.com', server: 'ns1.example.com' },
+  { provider: 'RFC2136', zone: 'machines.example.com', server: 'ns1.example.com' },
+  {
+    provider: 'RFC2136',
+    zone: 'machines.example.com',
+    server: 'ns1.example.com',
+    tsig: { name: 'kpu', secretRef: { name: 'dns-key' } },
+  },
   { provider: 'Route53', zone: 'machines.example.com' },
 );
 
