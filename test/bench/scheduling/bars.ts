@@ -4,7 +4,11 @@ import { leastClaims, type Case } from './cases.ts';
 import type { Priced } from './karpenter.ts';
 import type { Solved } from './solving.ts';
 
-export interface Peer extends Priced {
+export interface Peer extends Omit<Priced, 'OnNodes' | 'PeakMiB'> {
+  readonly OnNodes?: number;
+  readonly PeakMiB?: number;
+  /** It was ended after so long without an answer: its Pods/s are the most that they can be, its answer is a recorded one. */
+  readonly stopped?: boolean;
   /** Pods/s that its unchanged benchmark prints, where it has the case. */
   readonly printed?: number;
   /** The better of that and of the Solve that is priced, so that nothing of ours counts against it. */

@@ -31,12 +31,25 @@ export async function writeInput(program: string, task: Omit<Task, 'Solve'>): Pr
   await output(program, ['-test.run=^TestPriced$'], { ...task, Solve: false });
 }
 
-/** Solves a case in a process of its own; its input is written before. A Pod that gets no place fails it. */
-export async function solvePriced(program: string, task: Omit<Task, 'Solve'>): Promise<Priced> {
-  const said = await output(program, ['-test.run=^TestPriced$', '-test.timeout=0'], {
-    ...task,
-    Solve: true,
-  });
+/**
+ * Solves a case in a process of its own; its input is written before. A Pod that gets no place fails it.
+ *
+ * @param limit  milliseconds after which the process is ended
+ * @returns undefined when it was ended
+ */
+export async function solvePriced(
+  program: string,
+  task: Omit<Task, 'Solve'>,
+  limit?: number,
+): Promise<Priced | undefined> {
+  const args = ['-test.run=^TestPriced$', '-test.timeout=0'];
+  const said = await output(program, args, { ...task, Solve: true }, limit).catch(
+    (error: unknown) => {
+      if (limit !== undefined && wasEnded(error)) return undefined;
+      throw error;
+    },
+  );
+  if (said === undefined) return undefined;
   const [, text] = /^priced (.*)$/m.exec(said) ?? [];
   if (text === undefined) throw new Error(`Karpenter's benchmark said no price:\n${said}`);
   return JSON.parse(text) as Priced;
@@ -55,9 +68,19 @@ export async function ownFigure(program: string, benchmark: string): Promise<num
   return Number(figure);
 }
 
-async function output(program: string, args: readonly string[], task?: Task): Promise<string> {
+function wasEnded(error: unknown): boolean {
+  return error instanceof Error && 'killed' in error && error.killed === true;
+}
+
+async function output(
+  program: string,
+  args: readonly string[],
+  task?: Task,
+  limit = 0,
+): Promise<string> {
   const [command, ...rest] = endingWithParent([program, ...args]);
   const env = { ...process.env, KPU_TASK: task ? JSON.stringify(task) : '' };
-  const { stdout } = await promisify(execFile)(command, rest, { env, maxBuffer: 2 ** 24 });
+  const options = { env, maxBuffer: 2 ** 24, timeout: Math.ceil(limit) };
+  const { stdout } = await promisify(execFile)(command, rest, options);
   return stdout;
 }

@@ -18,7 +18,8 @@ function besideOf(row: Row, peer: Peer | undefined): string {
   if (peer) {
     const ratio = podsPerSecond(row) / peer.podsPerSecond;
     const its = figures(peer.podsPerSecond, peer.Claims, peer.Price);
-    return `Karpenter ${its}, at most ${Math.round(peer.PeakMiB)} MiB: ${ratio.toFixed(1)} ×`;
+    if (peer.stopped) return `Karpenter stopped, at most ${its}: at least ${ratio.toFixed(1)} ×`;
+    return `Karpenter ${its}, at most ${Math.round(peer.PeakMiB ?? 0)} MiB: ${ratio.toFixed(1)} ×`;
   }
   const once = recordedOf(row.asked);
   if (!once) return 'Karpenter not asked';
@@ -65,10 +66,11 @@ function peerDetails(peer: Peer) {
   return {
     podsPerSecond: rounded(peer.podsPerSecond),
     printed: peer.printed,
+    stopped: peer.stopped,
     milliseconds: rounded(peer.Seconds * 1000),
     machines: peer.Claims,
     onNodes: peer.OnNodes,
     price: rounded(peer.Price),
-    peakMiB: Math.round(peer.PeakMiB),
+    ...(peer.PeakMiB !== undefined && { peakMiB: Math.round(peer.PeakMiB) }),
   };
 }
