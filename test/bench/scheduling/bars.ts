@@ -63,9 +63,10 @@ function answerBars(rows: readonly Row[], compared: readonly Compared[]): Bar[] 
   ];
 }
 
-/** To nine digits, since the same prices in another order sum up to something else in the last. */
+/** To nine digits, since the same prices in another order sum up to something else in the last; records are in cents. */
 function costRatio({ ours, peer }: Compared): number {
-  return Math.round((ours.price / peer.Price) * 1e9) / 1e9;
+  const price = peer.stopped ? Math.round(ours.price * 100) / 100 : ours.price;
+  return Math.round((price / peer.Price) * 1e9) / 1e9;
 }
 
 /** At most linear: so many times the Pods, or nodes, at most so many times the time. */
