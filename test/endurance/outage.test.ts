@@ -10,6 +10,8 @@ import { TestWorld } from '#test/world/test-world.ts';
 const outage = seconds(30);
 /** Every client of the API server backs off up to half a minute. */
 const recovery = seconds(90);
+/** How a dry run ends, by which a node class is checked. */
+const rehearsed = 'DryRunOperation';
 const names = ['first', 'second', 'third'];
 const time = new SystemClock();
 let world: TestWorld;
@@ -38,7 +40,10 @@ test('an API server that goes away amid launches costs patience, and no machine'
   await world.expectApplied(optedInPod('fourth', { cpu: '2' })); // and what comes later is served too
   await world.eventually('four Pods running', async () => (await running()) === 4, recovery);
   expect(instances()).toHaveLength(4);
-  expect(world.cloud.ec2.callsOf('RunInstances')).toHaveLength(4);
+  const launches = world.cloud.ec2
+    .callsOf('RunInstances')
+    .filter(({ outcome }) => outcome !== rehearsed);
+  expect(launches).toHaveLength(4);
 }, 180_000);
 
 test('and once it works again, it is quiet', async () => {

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { Slices } from '#controller/provisioning/slices.ts';
-import { World } from '#controller/provisioning/testing/world.ts';
+import { resolvedWith, World } from '#controller/provisioning/testing/world.ts';
 import { SolverThread } from '#controller/provisioning/thread/solver-thread.ts';
 import { silentLogger } from '#kube/log.ts';
 import { Metrics } from '#kube/metrics.ts';
@@ -61,7 +61,11 @@ async function plannedFor(seed: number): Promise<number> {
   Object.assign(world.context, { client: context.client });
   world.seedPool('web');
   for (const pod of given) world.client.seed(pods, structuredClone(givenUp(pod)));
-  const offer = { revision: '1', nodeClass: offered, instanceTypes: pools[0]!.instanceTypes };
+  const offer = {
+    revision: '1',
+    nodeClass: resolvedWith({}),
+    instanceTypes: pools[0]!.instanceTypes,
+  };
   const catalog = { offer: async () => Promise.resolve(offer) };
   const parts = { catalog, metrics, slices: new Slices(), solver, batch: { idle: 0, max: 0 } };
 
@@ -95,8 +99,6 @@ async function placed(metrics: Metrics): Promise<number> {
   }
   return 0;
 }
-
-const offered = { nodeClass: 'default', spec: { aws: { region: 'eu-1' } } } as never;
 
 function givenUp(pod: Pod): Pod {
   const verdict = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' } as const;
