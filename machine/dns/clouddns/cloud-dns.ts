@@ -3,27 +3,24 @@ import type { Clock } from '#schemas/time/clock.ts';
 import { NodeClassError, Unauthorized } from '../../errors.ts';
 import { faults } from '../../faults.ts';
 import { plainName } from '../changes.ts';
-import type { AddressRecord, DnsProvider, RecordOwner } from '../provider.ts';
-import { ZoneWriter } from '../zone-writer.ts';
+import { ZonedDns } from '../zoned-dns.ts';
 import type { CloudDnsApi, ManagedZone, ZonePlace } from './api.ts';
 import { isRefusedChange, toDnsError } from './errors.ts';
 import { CloudDnsZone, withDot, zoneIdOf } from './zone.ts';
 
 /** Names of machines in the Cloud DNS of one project. Orders of many machines to one zone share its calls. */
-export class CloudDns implements DnsProvider {
+export class CloudDns extends ZonedDns {
   readonly #api: CloudDnsApi;
-  readonly #clock: Clock;
   readonly #project: string;
-  readonly #writers = new Map<string, ZoneWriter>();
 
   constructor(options: { clock: Clock; api: CloudDnsApi; project: string }) {
+    super(options.clock);
     this.#api = options.api;
-    this.#clock = options.clock;
     this.#project = options.project;
   }
 
   /** @param zoneID  name or number of the managed zone, where several have the DNS name */
-  async resolveZone(
+  override async resolveZone(
     zone: string,
     zoneID: string | undefined,
     signal: AbortSignal,
@@ -45,30 +42,8 @@ export class CloudDns implements DnsProvider {
     return zoneIdOf(place);
   }
 
-  async upsert(
-    zoneID: string,
-    records: readonly AddressRecord[],
-    owner: RecordOwner,
-    signal: AbortSignal,
-  ): Promise<void> {
-    return this.#writer(zoneID).upsert(records, owner, signal);
-  }
-
-  async remove(
-    zoneID: string,
-    names: readonly string[],
-    owner: RecordOwner,
-    signal: AbortSignal,
-  ): Promise<void> {
-    return this.#writer(zoneID).remove(names, owner, signal);
-  }
-
-  #writer(zoneID: string): ZoneWriter {
-    const known = this.#writers.get(zoneID);
-    if (known) return known;
-    const writer = new ZoneWriter(this.#clock, new CloudDnsZone(this.#api, zoneID));
-    this.#writers.set(zoneID, writer);
-    return writer;
+  protected override zone(zoneID: string): CloudDnsZone {
+    return new CloudDnsZone(this.#api, zoneID);
   }
 
   async #find(zone: string, signal: AbortSignal): Promise<string> {

@@ -4,8 +4,7 @@ import { CreateError, NodeClassError, Unauthorized } from '../../errors.ts';
 import { faults } from '../../faults.ts';
 import { until } from '../../until.ts';
 import { plainName } from '../changes.ts';
-import type { AddressRecord, DnsProvider, RecordOwner } from '../provider.ts';
-import { ZoneWriter } from '../zone-writer.ts';
+import { ZonedDns } from '../zoned-dns.ts';
 import { DnsRefusal, toDnsError } from './errors.ts';
 import type { ServerAddress } from './exchange.ts';
 import { type ServerAnswer, UpdateServer } from './server.ts';
@@ -26,17 +25,19 @@ export interface Rfc2136DnsParts {
  * Names of machines on any server that takes dynamic updates (RFC 2136): BIND, Knot, PowerDNS, Active Directory's with
  * a key. A zone's id is its name.
  */
-export class Rfc2136Dns implements DnsProvider {
+export class Rfc2136Dns extends ZonedDns {
   readonly #server: UpdateServer;
-  readonly #clock: Clock;
-  readonly #writers = new Map<string, ZoneWriter>();
 
   constructor(parts: Rfc2136DnsParts) {
+    super(parts.clock);
     this.#server = new UpdateServer(parts);
-    this.#clock = parts.clock;
   }
 
-  async resolveZone(zone: string, _: string | undefined, signal: AbortSignal): Promise<string> {
+  override async resolveZone(
+    zone: string,
+    _: string | undefined,
+    signal: AbortSignal,
+  ): Promise<string> {
     const name = plainName(zone);
     const doing = `Looking for zone ${name} at ${this.#server.at}`;
     const [answer] = await this.#ask(doing, queryMessage(name, 'SOA'), signal);
@@ -49,30 +50,8 @@ export class Rfc2136Dns implements DnsProvider {
     return name;
   }
 
-  async upsert(
-    zoneID: string,
-    records: readonly AddressRecord[],
-    owner: RecordOwner,
-    signal: AbortSignal,
-  ): Promise<void> {
-    return this.#writer(zoneID).upsert(records, owner, signal);
-  }
-
-  async remove(
-    zoneID: string,
-    names: readonly string[],
-    owner: RecordOwner,
-    signal: AbortSignal,
-  ): Promise<void> {
-    return this.#writer(zoneID).remove(names, owner, signal);
-  }
-
-  #writer(zoneID: string): ZoneWriter {
-    const known = this.#writers.get(zoneID);
-    if (known) return known;
-    const writer = new ZoneWriter(this.#clock, new UpdateZone(this.#server, zoneID));
-    this.#writers.set(zoneID, writer);
-    return writer;
+  protected override zone(zoneID: string): UpdateZone {
+    return new UpdateZone(this.#server, zoneID);
   }
 
   /** What a server says to a question about a zone that it lacks is of many kinds; what it means is always this. */

@@ -12,23 +12,20 @@ import { NodeClassError, Unauthorized } from '../../errors.ts';
 import { faults } from '../../faults.ts';
 import { until } from '../../until.ts';
 import { type OwnedName, ownedNames, plainName } from '../changes.ts';
-import type { AddressRecord, DnsProvider, RecordOwner } from '../provider.ts';
-import { ZoneWriter } from '../zone-writer.ts';
+import { ZonedDns } from '../zoned-dns.ts';
 import { isRefusedBatch, toDnsError } from './errors.ts';
 import { Route53Zone } from './zone.ts';
 
 /** Names of machines in Route 53. Orders of many machines to one zone share its calls. */
-export class Route53Dns implements DnsProvider {
+export class Route53Dns extends ZonedDns {
   readonly #client: Route53Client;
-  readonly #clock: Clock;
-  readonly #writers = new Map<string, ZoneWriter>();
 
   constructor(options: { clock: Clock; client: Route53Client }) {
+    super(options.clock);
     this.#client = options.client;
-    this.#clock = options.clock;
   }
 
-  async resolveZone(
+  override async resolveZone(
     zone: string,
     zoneID: string | undefined,
     signal: AbortSignal,
@@ -45,31 +42,13 @@ export class Route53Dns implements DnsProvider {
     return id;
   }
 
-  async upsert(
-    zoneID: string,
-    records: readonly AddressRecord[],
-    owner: RecordOwner,
-    signal: AbortSignal,
-  ): Promise<void> {
-    return this.#writer(zoneID).upsert(records, owner, signal);
-  }
-
-  async remove(
-    zoneID: string,
-    names: readonly string[],
-    owner: RecordOwner,
-    signal: AbortSignal,
-  ): Promise<void> {
-    return this.#writer(zoneID).remove(names, owner, signal);
-  }
-
   /** Every name in the zone that the cluster has marked as its own; the whole zone is read for it. */
   async owned(
     zoneID: string,
     clusterUid: string,
     signal: AbortSignal,
   ): Promise<readonly OwnedName[]> {
-    const zone = new Route53Zone(this.#client, zoneID);
+    const zone = this.zone(zoneID);
     try {
       return ownedNames(await until(zone.everything(), signal), clusterUid);
     } catch (error) {
@@ -78,12 +57,8 @@ export class Route53Dns implements DnsProvider {
     }
   }
 
-  #writer(zoneID: string): ZoneWriter {
-    const known = this.#writers.get(zoneID);
-    if (known) return known;
-    const writer = new ZoneWriter(this.#clock, new Route53Zone(this.#client, zoneID));
-    this.#writers.set(zoneID, writer);
-    return writer;
+  protected override zone(zoneID: string): Route53Zone {
+    return new Route53Zone(this.#client, zoneID);
   }
 
   async #find(zone: string, signal: AbortSignal): Promise<string> {
