@@ -20,6 +20,7 @@ import type {
   ResolvedPlacement,
   SizeOnSale,
 } from '../provider.ts';
+import { Shared } from '../shared.ts';
 import { Ec2Care } from './care.ts';
 import { connectionKey, type Ec2ClientPool, type Ec2Clients } from './clients.ts';
 import { codeOf, shortageOf, toMachineError } from './errors.ts';
@@ -28,7 +29,6 @@ import { instanceOf, instancesTagged } from './instances.ts';
 import { runInstancesInput } from './launch.ts';
 import { rehearse } from './rehearsal.ts';
 import { resolvePlacement } from './resolve.ts';
-import { Shared } from './shared.ts';
 import { SizesOnSale } from './sizes-on-sale.ts';
 import { Subnets } from './subnets.ts';
 import { UnavailableOfferings } from './unavailable-offerings.ts';

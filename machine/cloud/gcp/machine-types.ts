@@ -3,8 +3,8 @@ import type { MachineType } from '#schemas/instances/instance-type.ts';
 import type { GcpSpec } from '#schemas/nodeclass/types.ts';
 import { type Clock, minutes } from '#schemas/time/clock.ts';
 
-import { Shared } from '../aws/shared.ts';
 import type { RegionSizes } from '../cloud-facts.ts';
+import { Shared } from '../shared.ts';
 import type { ComputeApi } from './api.ts';
 import { failed } from './errors.ts';
 import { isMetal, needsHyperdisk, nestedFamilies } from './nested.ts';

@@ -2,7 +2,7 @@ import { type Clock, seconds } from '#schemas/time/clock.ts';
 
 import { ListIncomplete } from '../../errors.ts';
 import type { Instance } from '../../machine.ts';
-import { Shared } from '../aws/shared.ts';
+import { Shared } from '../shared.ts';
 import type { ComputeApi } from './api.ts';
 import { failed } from './errors.ts';
 import { instanceOf, isTentative } from './instances.ts';

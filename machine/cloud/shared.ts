@@ -1,6 +1,6 @@
 import type { Clock, Duration, Instant } from '#schemas/time/clock.ts';
 
-import { until } from '../../until.ts';
+import { until } from '../until.ts';
 
 interface Entry<T> {
   readonly promise: Promise<T>;
