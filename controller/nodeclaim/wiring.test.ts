@@ -1,17 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { Metrics } from '#kube/metrics.ts';
 import { Throttled, Unauthorized } from '#machine/errors.ts';
 import { nodes, secrets, statefulSets } from '#schemas/kubernetes/resource.ts';
 import { minutes, seconds, type Duration } from '#schemas/time/clock.ts';
 
-import { CloudCatalog } from '../nodeclass/catalog.ts';
-import { Revisions } from '../nodeclass/revisions.ts';
-import { Nominations } from '../provisioning/nominations.ts';
-import { Reservations } from '../reservations/reservations.ts';
+import { claimControllers } from '../testing/claim-controllers.ts';
 import { ClaimWorld, noLeaks } from '../testing/claim-world.ts';
 import { refusal } from '../testing/refusals.ts';
-import { nodeClaimControllers } from './wiring.ts';
 
 /** With its own queue and watches: nobody calls reconcile here, so one that is missing shows, and so does one too many. */
 let world: ClaimWorld;
@@ -21,21 +16,7 @@ let running: Promise<unknown>;
 beforeEach(async () => {
   world = await ClaimWorld.make();
   stop = new AbortController();
-  const { context, cloud, dns, platform, releases, authority } = world;
-  const clouds = { for: async () => cloud, dns: async () => dns };
-  const revisions = new Revisions(context);
-  const options = {
-    catalog: new CloudCatalog(context, revisions, clouds),
-    clouds,
-    names: dns,
-    nominations: new Nominations(context),
-    platform,
-    releases,
-    reservations: new Reservations(context),
-    revisions,
-    secrets: { authorityOf: async () => authority },
-  };
-  const controllers = nodeClaimControllers(context, options, new Metrics());
+  const controllers = claimControllers(world);
   running = Promise.all(controllers.map(async (each) => each.run(stop.signal)));
 });
 

@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { nodeClaimControllers } from '#controller/nodeclaim/wiring.ts';
-import { CloudCatalog } from '#controller/nodeclass/catalog.ts';
-import { Revisions } from '#controller/nodeclass/revisions.ts';
-import { Nominations } from '#controller/provisioning/nominations.ts';
-import { Reservations } from '#controller/reservations/reservations.ts';
+import { claimControllers } from '#controller/testing/claim-controllers.ts';
 import { ClaimWorld } from '#controller/testing/claim-world.ts';
 import { nodeClaim } from '#controller/testing/objects.ts';
-import { Metrics } from '#kube/metrics.ts';
 import { SizesOnSale } from '#machine/cloud/aws/sizes-on-sale.ts';
 import { UnavailableOfferings } from '#machine/cloud/aws/unavailable-offerings.ts';
 import { CloudFacts } from '#machine/cloud/cloud-facts.ts';
@@ -113,7 +108,6 @@ function asked(name: string): ReturnType<typeof nodeClaim> {
 }
 
 function start(world: ClaimWorld, signal: AbortSignal): Promise<unknown> {
-  const { dns, platform, releases, authority } = world;
   const context = answerSlowly(world.context, signal);
   const cloud = new Proxy(world.cloud, {
     get: (target, name) => {
@@ -122,20 +116,7 @@ function start(world: ClaimWorld, signal: AbortSignal): Promise<unknown> {
       return typeof member === 'function' ? member.bind(target) : member;
     },
   });
-  const clouds = { for: async () => cloud, dns: async () => dns };
-  const revisions = new Revisions(context);
-  const options = {
-    catalog: new CloudCatalog(context, revisions, clouds),
-    clouds,
-    names: dns,
-    nominations: new Nominations(context),
-    platform,
-    releases,
-    reservations: new Reservations(context),
-    revisions,
-    secrets: { authorityOf: async () => authority },
-  };
-  const controllers = nodeClaimControllers(context, options, new Metrics());
+  const controllers = claimControllers(world, { context, cloud });
   return Promise.allSettled(controllers.map(async (each) => each.run(signal)));
 }
 

@@ -1,0 +1,33 @@
+import { Metrics } from '#kube/metrics.ts';
+
+import { nodeClaimControllers } from '../nodeclaim/wiring.ts';
+import { CloudCatalog } from '../nodeclass/catalog.ts';
+import { Revisions } from '../nodeclass/revisions.ts';
+import { Nominations } from '../provisioning/nominations.ts';
+import { Reservations } from '../reservations/reservations.ts';
+import type { ClaimWorld } from './claim-world.ts';
+
+/** The controllers of claims as they are wired, in a world whose context or cloud may be another than its own. */
+export function claimControllers(
+  world: ClaimWorld,
+  {
+    context = world.context,
+    cloud = world.cloud,
+  }: Partial<Pick<ClaimWorld, 'context' | 'cloud'>> = {},
+): ReturnType<typeof nodeClaimControllers> {
+  const { dns, platform, releases, authority } = world;
+  const clouds = { for: async () => cloud, dns: async () => dns };
+  const revisions = new Revisions(context);
+  const options = {
+    catalog: new CloudCatalog(context, revisions, clouds),
+    clouds,
+    names: dns,
+    nominations: new Nominations(context),
+    platform,
+    releases,
+    reservations: new Reservations(context),
+    revisions,
+    secrets: { authorityOf: async () => authority },
+  };
+  return nodeClaimControllers(context, options, new Metrics());
+}
