@@ -93,3 +93,10 @@ test('classes whose names one key writes at one server share their updates', asy
   expect(same).toBe(own);
   expect(new Set([own, otherServer, otherKey]).size).toBe(3);
 });
+
+test('names that are in no DNS are held by nobody', async () => {
+  const dns = await newClouds().dns(nodeClassSpec({ dns: { provider: 'None', zone: 'a.test' } }));
+  await expect(dns.resolveZone('A.test.', undefined, new AbortController().signal)).resolves.toBe(
+    'a.test',
+  );
+});

@@ -1,6 +1,7 @@
 import type { Logger } from '#kube/log.ts';
 import type { CloudFacts } from '#machine/cloud/cloud-facts.ts';
 import type { CloudProvider } from '#machine/cloud/provider.ts';
+import { noDns } from '#machine/dns/no-dns.ts';
 import type { DnsProvider } from '#machine/dns/provider.ts';
 import type { ServerAddress } from '#machine/dns/rfc2136/exchange.ts';
 import type { TsigKey } from '#machine/dns/rfc2136/tsig.ts';
@@ -68,6 +69,8 @@ export class LazyClouds implements Clouds {
         const place = updatesOf(spec);
         return this.#shared(JSON.stringify(place), async () => this.#loadRfc2136(place));
       }
+      case 'None':
+        return noDns;
     }
   }
 

@@ -15,6 +15,11 @@ export interface MachineNames {
   readonly all: readonly string[];
 }
 
+/** Whether anybody but the operator and Kraftlet can look a machine's names up. */
+export function isPublished({ provider }: DnsSpec): boolean {
+  return provider !== 'None';
+}
+
 const defaultTemplate = 'api.{{node}}.{{zone}}';
 
 /**

@@ -4,7 +4,7 @@
  */
 import { isTrue } from '#kube/conditions.ts';
 import type { EventNote } from '#kube/runtime/events.ts';
-import { machineNames } from '#machine/names.ts';
+import { isPublished, machineNames } from '#machine/names.ts';
 import type { Condition } from '#schemas/kubernetes/meta.ts';
 import { labels } from '#schemas/names.ts';
 import { parseProviderID } from '#schemas/provider-id.ts';
@@ -26,7 +26,10 @@ const facts: Readonly<Record<string, Fact>> = {
     const addresses = [privateAddress, publicAddress].filter((one) => one !== undefined);
     return `Instance ${instanceOf(hand)} runs at ${addresses.join(' and ')}`;
   },
-  DNSReady: (hand) => `${apiNameOf(hand)} resolves to the machine`,
+  DNSReady: (hand) =>
+    isKnown(hand)
+      ? `${apiNameOf(hand)} resolves to the machine`
+      : `${apiNameOf(hand)} is in no DNS: the operator and Kraftlet know its address`,
   PlatformHealthy: (hand) => `The platform answers healthy at ${apiNameOf(hand)}`,
   KraftletInstalled: ({ identity }) => `The Pod of Kraftlet release ${identity.name} is ready`,
   Registered: ({ status }) => `Node ${status.nodeName} is registered`,
@@ -56,6 +59,10 @@ export function progress(
 
 function instanceOf({ status }: ClaimInHand): string {
   return parseProviderID(status.providerID ?? '')?.id ?? 'none';
+}
+
+function isKnown({ revision }: ClaimInHand): boolean {
+  return revision === undefined || isPublished(revision.nodeClass.spec.dns);
 }
 
 function apiNameOf({ revision, identity }: ClaimInHand): string {

@@ -66,6 +66,7 @@ export class KraftletRelease {
       architecture: nodeClass.image.architecture,
       nodeLabels: immutableNodeLabels(hand),
       nodeTaint: taints.unregistered,
+      hostAliases: this.#machines.hostAliases(hand),
     };
     return this.#releases.render(request, signal);
   }

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 
+import { noDns } from '#machine/dns/no-dns.ts';
 import { NodeClassError } from '#machine/errors.ts';
 import { nodeClaims, nodePools } from '#schemas/karpenter/types.ts';
 import { statefulSets } from '#schemas/kubernetes/resource.ts';
@@ -8,6 +9,7 @@ import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
 import { seconds } from '#schemas/time/clock.ts';
 
 import { ClaimWorld, noLeaks, revisionName } from '../testing/claim-world.ts';
+import { requestAnnotation } from '../testing/fake-machines.ts';
 import { nodeClaim, nodePool } from '../testing/objects.ts';
 
 let world: ClaimWorld;
@@ -72,6 +74,32 @@ test('its Node is open, and carries what scheduling needs to know', async () => 
   expect(node?.metadata.finalizers).toEqual(['karpenter.sh/termination']);
   expect(node?.metadata.ownerReferences).toMatchObject([{ kind: 'NodeClaim', name: 'web-1' }]);
   expect(node?.metadata.annotations?.[annotations.intent]).toBeUndefined();
+});
+
+test('names that are in no DNS are neither written nor looked up, and Kraftlet is told them', async () => {
+  world.useDns({ provider: 'None', zone: 'machines.internal' }, noDns);
+  await world.claim();
+  await world.initialized();
+  const [set] = world.client.all(statefulSets);
+  const request = JSON.parse(set?.metadata.annotations?.[requestAnnotation] ?? '') as object;
+  const node = world.nodes[0]?.metadata.name ?? '';
+  const [instance] = world.cloud.alive;
+  expect(request).toMatchObject({
+    endpoint: { fqdn: `api.${node}.machines.internal`, address: instance?.address },
+    hostAliases: [
+      {
+        ip: instance?.address,
+        hostnames: [`api.${node}.machines.internal`, `index.${node}.machines.internal`],
+      },
+    ],
+  });
+  expect(world.wire.passed.filter((point) => point.startsWith('dns.'))).toEqual([]);
+  const told = world.notes.find(({ reason }) => reason === 'DNSReady')?.message;
+  expect(told).toMatch(/ is in no DNS: the operator and Kraftlet know its address$/);
+
+  await world.delete();
+  await world.gone();
+  expect(world.leaks()).toEqual(noLeaks);
 });
 
 test('where there is no room the next place is tried, then the next size', async () => {

@@ -1,8 +1,9 @@
 import type { CloudProvider } from '#machine/cloud/provider.ts';
 import type { AddressRecord, RecordOwner } from '#machine/dns/provider.ts';
 import { PlatformUnauthorized, PlatformUnavailable } from '#machine/errors.ts';
+import type { HostAlias } from '#machine/kraftlet/release.ts';
 import type { Instance, PlatformEndpoint } from '#machine/machine.ts';
-import { machineNames } from '#machine/names.ts';
+import { isPublished, machineNames } from '#machine/names.ts';
 import { parseProviderID } from '#schemas/provider-id.ts';
 
 import type { Clouds } from '../clouds.ts';
@@ -74,14 +75,25 @@ export class Machines {
     return machineNames(this.revision(hand).nodeClass.spec.dns, hand.identity.name).api;
   }
 
+  /** What names of the machine shall be found by others; none where they are written nowhere. */
   records(hand: ClaimInHand): AddressRecord[] {
     const { dns } = this.revision(hand).nodeClass.spec;
+    if (!isPublished(dns)) return [];
     const address = this.#address(hand);
     return machineNames(dns, hand.identity.name).all.map((name) => ({
       name,
       address,
       ttl: dns.ttl ?? 60,
     }));
+  }
+
+  /** Names that Kraftlet has to be told with their address, since nobody else knows them. */
+  hostAliases(hand: ClaimInHand): HostAlias[] {
+    const { dns } = this.revision(hand).nodeClass.spec;
+    if (isPublished(dns)) return [];
+    const { api, index } = machineNames(dns, hand.identity.name);
+    const hostnames = [api, index].filter((name) => name !== undefined);
+    return [{ ip: this.#address(hand), hostnames }];
   }
 
   async writeRecords(hand: ClaimInHand, signal: AbortSignal): Promise<void> {

@@ -12,6 +12,7 @@ import { minutes, seconds } from '#schemas/time/clock.ts';
 
 import type { Clouds } from '../clouds.ts';
 import { coded } from '../reason.ts';
+import { cautionsOf, type Caution } from './cautions.ts';
 import { specHash, staticPart } from './identity.ts';
 import type { Lookups, Pace } from './lookups.ts';
 import type { NodeClassSecrets } from './secrets.ts';
@@ -28,6 +29,8 @@ export interface Findings {
   /** What was looked at and found good; conditions of which nothing is known are in neither list. */
   readonly good: readonly Aspect[];
   readonly troubles: readonly Trouble[];
+  /** Of what was found good. */
+  readonly cautions: readonly Caution[];
   readonly placement?: ResolvedPlacement;
   readonly dnsZoneID?: string;
 }
@@ -69,7 +72,7 @@ export async function check(
   signal: AbortSignal,
 ): Promise<Findings> {
   const invalid = validate(nodeClass);
-  if (invalid) return { good: [], troubles: [invalid] };
+  if (invalid) return { good: [], troubles: [invalid], cautions: [] };
   const subject = { nodeClass, spec: staticPart(nodeClass.spec), pinned };
   const ask = asking(subject, world.lookups, signal);
   const { clouds, secrets, releases } = world;
@@ -113,7 +116,7 @@ export async function check(
       look: async () => releases.probe(spec.kraftlet, signal),
     }),
   ]);
-  return found(placement, zone, rest);
+  return { ...found(placement, zone, rest), cautions: cautionsOf(spec) };
 }
 
 interface Answered<T> {
@@ -140,7 +143,7 @@ function found(
   placement: Answered<ResolvedPlacement>,
   zone: Answered<string>,
   rest: readonly Answered<void>[],
-): Findings {
+): Omit<Findings, 'cautions'> {
   const troubles = [placement, zone, ...rest].flatMap(({ trouble }) => trouble ?? []);
   const looked: Aspect[] = ['ValidationSucceeded', ...placementAspects(placement)];
   const asked = [zone, ...rest].map(({ aspect }) => aspect);
@@ -213,10 +216,10 @@ function withCode(mistake: string): string {
 }
 
 /** One condition for each thing that is known; several troubles of one condition are told together. */
-export function changesFrom({ good, troubles }: Findings): ConditionChange[] {
+export function changesFrom({ good, troubles, cautions }: Findings): ConditionChange[] {
   const bad = Map.groupBy(troubles, ({ condition }) => condition);
   return [
-    ...good.map((type): ConditionChange => ({ type, status: 'True' })),
+    ...good.map((type) => well(type, cautions)),
     ...[...bad].map(([type, all]): ConditionChange => {
       const worst = all.find(({ definite }) => definite) ?? all[0];
       return {
@@ -230,4 +233,12 @@ export function changesFrom({ good, troubles }: Findings): ConditionChange[] {
       };
     }),
   ];
+}
+
+function well(type: Aspect, cautions: readonly Caution[]): ConditionChange {
+  const own = cautions.filter(({ condition }) => condition === type);
+  const [first] = own;
+  if (!first) return { type, status: 'True' };
+  const message = own.map((one) => one.message).join('; ');
+  return { type, status: 'True', reason: first.reason, message };
 }

@@ -107,6 +107,22 @@ describe('a node class whose references all exist', () => {
   });
 });
 
+test('a class whose machines have names that nobody can look up is Ready, and says what that means', async () => {
+  await world.apply({ dns: { provider: 'None', zone: 'machines.internal' } });
+  expect(world.condition('Ready')?.status).toBe('True');
+  expect(world.condition('DNSReady')).toMatchObject({
+    status: 'True',
+    reason: 'NamesNotPublished',
+    message: expect.stringMatching(/names of machines are in no DNS.* \(KPU371\)$/) as string,
+  });
+  await world.apply();
+  expect(world.condition('DNSReady')).toMatchObject({
+    status: 'True',
+    reason: 'DNSReady',
+    message: '',
+  });
+});
+
 describe('a spec that does not work', () => {
   test('of a new class makes it Stalled and not Ready, with code and reason', async () => {
     world.clouds.failures.resolve = imageNotFound();

@@ -1,6 +1,7 @@
 import { Metrics } from '#kube/metrics.ts';
 import type { EventNote } from '#kube/runtime/events.ts';
 import type { CloudProvider } from '#machine/cloud/provider.ts';
+import type { DnsProvider } from '#machine/dns/provider.ts';
 import { Authority } from '#pki/authority.ts';
 import { nodeClaims, nodePools, type NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Node } from '#schemas/kubernetes/core.ts';
@@ -13,7 +14,11 @@ import {
   secrets,
 } from '#schemas/kubernetes/resource.ts';
 import { finalizers, labels } from '#schemas/names.ts';
-import { unikraftNodeClasses, type ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
+import {
+  unikraftNodeClasses,
+  type DnsSpec,
+  type ResolvedNodeClass,
+} from '#schemas/nodeclass/types.ts';
 import { hours, seconds, type Duration } from '#schemas/time/clock.ts';
 
 import type { Clouds } from '../clouds.ts';
@@ -75,6 +80,7 @@ export class ClaimWorld {
   readonly wire = new Tripwire();
   nominations!: Nominations;
   #provider: CloudProvider = this.cloud;
+  #names: DnsProvider = this.dns;
   #controller!: NodeClaimController;
   readonly authority: Authority;
 
@@ -98,6 +104,13 @@ export class ClaimWorld {
     this.restart();
   }
 
+  /** Names are held there from now on, as the class says; they are looked up where they always were. */
+  useDns(spec: DnsSpec, provider: DnsProvider): void {
+    this.#names = provider;
+    this.#seed(spec);
+    this.restart();
+  }
+
   /** A new process over the same world; its caches begin with what there is. */
   restart(): void {
     this.wire.mend();
@@ -105,7 +118,7 @@ export class ClaimWorld {
     const client = this.wire.on('api', this.client);
     const context: Context = { ...this.#memory.context, client };
     const cloud = this.wire.on('cloud', this.#provider);
-    const dns = this.wire.on('dns', this.dns);
+    const dns = this.wire.on('dns', this.#names);
     const clouds: Clouds = { for: async () => cloud, dns: async () => dns };
     const revisions = new Revisions(context);
     const claims = new Freshest<NodeClaim>(context.caches.nodeClaims);
@@ -122,7 +135,7 @@ export class ClaimWorld {
       reservations,
       nominations: this.nominations,
       machines: new Machines(clouds, credentials),
-      names: dns,
+      names: this.wire.on('dns', this.dns),
       platform: this.wire.on('platform', this.platform),
       releases: this.wire.on('releases', this.releases),
       capacity: new CapacityCheck(context, reservations),
@@ -239,9 +252,9 @@ export class ClaimWorld {
     };
   }
 
-  #seed(): void {
+  #seed(dns: DnsSpec = nodeClassSpec().dns): void {
     const { client, namespace } = this;
-    const full = nodeClassSpec();
+    const full = nodeClassSpec({ dns });
     const resolved: ResolvedNodeClass = {
       nodeClass: 'default',
       spec: full,

@@ -8,6 +8,7 @@ import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import { annotations, labels } from '#schemas/names.ts';
 
 import type { MachineIdentity } from '../machine.ts';
+import type { HostAlias, ReleaseRequest } from './release.ts';
 import { priorityClassName } from './values.ts';
 
 const caDirectory = '/etc/karpenter-unikraft/ca';
@@ -42,11 +43,14 @@ export function labelled<T extends KubeObject>(object: T, identity: MachineIdent
   };
 }
 
+type Wanted = Pick<ReleaseRequest, 'identity' | 'hostAliases'>;
+
 /**
  * The chart's StatefulSet as one machine needs it: one Pod that is not moved for tidiness, never runs on a node that
- * itself is a Kraftlet's, and trusts the machine's CA.
+ * itself is a Kraftlet's, trusts the machine's CA and knows such names of the machine as are in no DNS.
  */
-export function adapted(set: StatefulSet, identity: MachineIdentity): StatefulSet {
+export function adapted(set: StatefulSet, wanted: Wanted): StatefulSet {
+  const { identity } = wanted;
   const template = set.spec?.template ?? { spec: { containers: [] } };
   const { metadata, spec } = template;
   return {
@@ -61,13 +65,13 @@ export function adapted(set: StatefulSet, identity: MachineIdentity): StatefulSe
           labels: { ...metadata?.labels, ...labelsOf(identity) },
           annotations: { ...metadata?.annotations, [annotations.doNotDisrupt]: 'true' },
         },
-        spec: podSpec(spec, identity),
+        spec: podSpec(spec, wanted),
       },
     },
   };
 }
 
-function podSpec(spec: PodSpec, identity: MachineIdentity): PodSpec {
+function podSpec(spec: PodSpec, { identity, hostAliases }: Wanted): PodSpec {
   const { containers, initContainers, volumes = [] } = spec;
   const ca = { name: caVolume, secret: { secretName: caSecretName(identity) } };
   return {
@@ -77,7 +81,32 @@ function podSpec(spec: PodSpec, identity: MachineIdentity): PodSpec {
     containers: containers.map(trusting),
     ...(initContainers === undefined ? {} : { initContainers: initContainers.map(trusting) }),
     volumes: [...volumes.filter(({ name }) => name !== caVolume), ca],
+    ...(hostAliases.length > 0 && { hostAliases: withOurs(spec.hostAliases, hostAliases) }),
   };
+}
+
+/** A hosts file gives the first address of a name, and the chart may well name the machine's: ours stand alone. */
+function withOurs(
+  theirs: PodSpec['hostAliases'] = [],
+  ours: readonly HostAlias[],
+): NonNullable<PodSpec['hostAliases']> {
+  const names = new Set(ours.flatMap(({ hostnames }) => hostnames));
+  const others = theirs
+    .map(({ ip, hostnames = [] }) => ({
+      ip,
+      hostnames: hostnames.filter((one) => !names.has(one)),
+    }))
+    .filter(({ hostnames }) => hostnames.length > 0);
+  return mergedByIp([...others, ...ours]);
+}
+
+/** The API server merges the list by address, so each may stand in it once. */
+function mergedByIp(aliases: readonly HostAlias[]): { ip: string; hostnames: string[] }[] {
+  const byIp = Map.groupBy(aliases, ({ ip }) => ip);
+  return [...byIp].map(([ip, all]) => ({
+    ip,
+    hostnames: all.flatMap(({ hostnames }) => hostnames),
+  }));
 }
 
 function trusting(container: Container): Container {

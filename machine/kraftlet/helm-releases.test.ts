@@ -74,6 +74,7 @@ const request = (kraftlet: Partial<KraftletSpec> = {}): ReleaseRequest => ({
   architecture: 'amd64',
   nodeLabels: { [labels.nodeClass]: 'default' },
   nodeTaint: taints.unregistered,
+  hostAliases: [],
 });
 
 let helm: ScriptedHelm;
@@ -235,6 +236,27 @@ describe('a release', () => {
       { name: 'SSL_CERT_DIR', value: '/etc/karpenter-unikraft/ca' },
       { name: 'KRAFTLET_ENABLE_PLATFORM_HEALTH_CONDITION', value: 'false' },
     ]);
+  });
+
+  test('has a Pod that is told such names as are in no DNS, over what the chart says of them', async () => {
+    const theirs = [
+      { ip: '10.0.0.9', hostnames: ['db.example.com', 'api.web-1.machines.internal'] },
+      { ip: '10.0.0.8', hostnames: ['api.web-1.machines.internal'] },
+      { ip: '10.0.0.7', hostnames: ['cache.example.com'] },
+    ];
+    helm.objects = chart({ hostAliases: theirs });
+    const ours = {
+      ip: '10.0.0.7',
+      hostnames: ['api.web-1.machines.internal', 'index.web-1.machines.internal'],
+    };
+
+    const objects = await releases.render({ ...request(), hostAliases: [ours] }, signal);
+    const set = objects.find(({ kind }) => kind === 'StatefulSet') as StatefulSet;
+    expect(podOf(set).spec.hostAliases).toEqual([
+      { ip: '10.0.0.9', hostnames: ['db.example.com'] },
+      { ip: '10.0.0.7', hostnames: ['cache.example.com', ...ours.hostnames] },
+    ]);
+    expect(podOf(await renderedSet()).spec.hostAliases).toEqual(theirs);
   });
 
   test('is rendered once for the same machine, and anew when anything differs', async () => {

@@ -70,10 +70,11 @@ export class HelmReleases implements KraftletReleases {
     };
   }
 
-  #released({ identity, kraftlet, endpoint }: ReleaseRequest, manifest: string): KubeObject[] {
+  #released(request: ReleaseRequest, manifest: string): KubeObject[] {
+    const { identity, kraftlet, endpoint } = request;
     const namespace = this.#namespaceOf(kraftlet);
     const objects = objectsIn(manifest, namespace).map((object) =>
-      object.kind === 'StatefulSet' ? adapted(object as StatefulSet, identity) : object,
+      object.kind === 'StatefulSet' ? adapted(object as StatefulSet, request) : object,
     );
     const set = objects.find(({ kind }) => kind === 'StatefulSet') as StatefulSet;
     const serviceAccount = set.spec?.template.spec.serviceAccountName ?? 'default';
@@ -152,4 +153,5 @@ const standIn: Omit<ReleaseRequest, 'kraftlet'> = {
   architecture: 'amd64',
   nodeLabels: {},
   nodeTaint: taints.unregistered,
+  hostAliases: [],
 };

@@ -14,6 +14,14 @@ export interface ReleaseRequest {
   readonly nodeLabels: Readonly<Record<string, string>>;
   /** The one taint the Node is born with. */
   readonly nodeTaint: Taint;
+  /** Names that are in no DNS. */
+  readonly hostAliases: readonly HostAlias[];
+}
+
+/** Names of one address, as a Pod's hosts file has them. */
+export interface HostAlias {
+  readonly ip: string;
+  readonly hostnames: readonly string[];
 }
 
 /**

@@ -58,7 +58,7 @@ export async function launch(
     ports: await portsOf(container),
   };
   const given = {
-    ...hostEnvironment(around, context),
+    ...hostEnvironment(pod, around, context),
     ...('command' in program ? program.env : {}),
   };
   const spoken = await spokenTo(context.client, pod, container, given);
@@ -83,11 +83,13 @@ async function portsOf({ ports = [] }: RunnableContainer): Promise<ReadonlyMap<n
 }
 
 function hostEnvironment(
+  pod: Live<Pod>,
   { mounts }: Surroundings,
   { apiPort }: HostContext,
 ): Record<string, string> {
   const account = localPath(ACCOUNT_MOUNT, mounts);
   const temporary = localPath('/tmp', mounts);
+  const hosts = hostsFile(pod.spec?.hostAliases);
   return {
     PATH: process.env['PATH'] ?? '',
     HOME: process.env['HOME'] ?? '',
@@ -95,7 +97,13 @@ function hostEnvironment(
     KUBERNETES_SERVICE_PORT: String(apiPort),
     ...(account === ACCOUNT_MOUNT ? {} : { KUBERNETES_SERVICE_ACCOUNT_DIR: account }),
     ...(temporary === '/tmp' ? {} : { TMPDIR: temporary }),
+    ...(hosts === '' ? {} : { SANDBOX_HOSTS: hosts }),
   };
+}
+
+/** What a kubelet adds to the hosts file of a Pod; one computer has only one, so a program is told by its environment. */
+function hostsFile(aliases: NonNullable<Pod['spec']>['hostAliases'] = []): string {
+  return aliases.map(({ ip, hostnames = [] }) => [ip, ...hostnames].join(' ')).join('\n');
 }
 
 function startProcess(

@@ -72,6 +72,17 @@ test('health, quotas and guests by the name of the machine', async ({ world }) =
   expect(await client.guests()).toEqual([]);
 });
 
+test('a name that the hosts file has is looked up nowhere else', async ({ world }) => {
+  const { url, address } = world.machine;
+  const { hostname } = new URL(url);
+  const lost = { SANDBOX_DNS: '127.0.0.1:1' };
+  const told = world.client({ ...lost, SANDBOX_HOSTS: `${address} other ${hostname}\n` });
+  expect(await told.isHealthy()).toBe(true);
+  await expect(
+    world.client({ ...lost, SANDBOX_HOSTS: `${address} other` }).isHealthy(),
+  ).rejects.toThrow(hostname);
+});
+
 test('a guest without room is told apart from other refusals', async ({ world }) => {
   const client = world.client();
   const guest = { image: 'nginx', vcpus: 5, memory_mb: 128, tags: [] };

@@ -1,4 +1,4 @@
-import { type LookupAddress, Resolver } from 'node:dns';
+import { lookup, type LookupAddress, Resolver } from 'node:dns';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request, type RequestOptions } from 'node:https';
 import type { LookupFunction } from 'node:net';
@@ -55,8 +55,8 @@ interface Envelope {
 const timeout: Duration = seconds(5);
 
 /**
- * The platform API as Kraftlet calls it: by the machine's name, resolved where the sandbox says, over TLS that only
- * the given CAs are trusted for.
+ * The platform API as Kraftlet calls it: by the machine's name, as its Pod's hosts file has it or resolved where the
+ * sandbox says, over TLS that only the given CAs are trusted for.
  */
 export class PlatformClient {
   readonly #endpoint: URL;
@@ -64,14 +64,14 @@ export class PlatformClient {
   readonly #agent: Agent;
 
   constructor(settings: KraftletSettings) {
-    const { endpoint, token, certificates, insecure, dnsServer } = settings;
+    const { endpoint, token, certificates, insecure, dnsServer, hosts } = settings;
     this.#endpoint = endpoint;
     this.#token = token;
     this.#agent = new Agent({
       keepAlive: true,
       rejectUnauthorized: !insecure,
       ...(certificates === undefined ? {} : { ca: certificatesIn(certificates) }),
-      ...(dnsServer === undefined ? {} : { lookup: lookupAt(dnsServer) }),
+      lookup: knowing(hosts, dnsServer === undefined ? lookup : lookupAt(dnsServer)),
     });
   }
 
@@ -152,6 +152,15 @@ function certificatesIn(directory: string): string[] {
     .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('..'))
     .map(({ name }) => readFileSync(join(directory, name), 'utf8'))
     .filter((text) => text.includes('BEGIN CERTIFICATE'));
+}
+
+function knowing(hosts: ReadonlyMap<string, string>, otherwise: LookupFunction): LookupFunction {
+  return (hostname, options, done) => {
+    const address = hosts.get(hostname);
+    if (address === undefined) otherwise(hostname, options, done);
+    else if (options.all) done(null, [ipv4(address)]);
+    else done(null, address, 4);
+  };
 }
 
 function lookupAt(server: string): LookupFunction {

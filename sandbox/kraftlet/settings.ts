@@ -33,6 +33,8 @@ export interface KraftletSettings {
   readonly nodeStatusInterval: Duration;
   /** The sandbox's own: where names of machines resolve, `host:port`. */
   readonly dnsServer: string | undefined;
+  /** The sandbox's own: addresses by name, which are stronger than DNS, as those of a hosts file are. */
+  readonly hosts: ReadonlyMap<string, string>;
 }
 
 export class BadSettings extends Error {}
@@ -59,6 +61,7 @@ export function readSettings(env: Env): KraftletSettings {
     advertisedPercent: Number(given(env, 'SANDBOX_ADVERTISED_PERCENT') ?? 100),
     nodeStatusInterval: durationOf(env, 'SANDBOX_NODE_STATUS_INTERVAL', seconds(10)),
     dnsServer: given(env, 'SANDBOX_DNS'),
+    hosts: hostsIn(env['SANDBOX_HOSTS'] ?? ''),
   };
 }
 
@@ -99,6 +102,12 @@ function pairs(text: string): Record<string, string> {
       throw new BadSettings(`KRAFTLET_NODE_LABELS has ${part}, and must be key=value;key=value`);
     }),
   );
+}
+
+/** Lines of an address and its names. */
+function hostsIn(text: string): ReadonlyMap<string, string> {
+  const lines = text.split('\n').map((line) => line.trim().split(/\s+/));
+  return new Map(lines.flatMap(([ip = '', ...names]) => names.map((name) => [name, ip] as const)));
 }
 
 const effects: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];

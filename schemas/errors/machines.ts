@@ -253,4 +253,10 @@ export const machines = {
       'Pods with volume claims get no machine, since nobody can tell where their volumes are. All other Pods are served. It is tried again every 15 seconds.',
     fix: 'Apply kustomize/rbac of this release: the controller gets, lists and watches persistentvolumeclaims, persistentvolumes and storageclasses.',
   },
+  KPU371: {
+    title: 'Names of machines are in no DNS',
+    happens:
+      'dns.provider of the node class is None, and its condition DNSReady says so while it is True. Machines work: the operator connects by address, and the Pod of Kraftlet has the names in its hosts file. Nothing else can reach a machine, or its registry, by name.',
+    fix: 'Nothing, where that is enough. Else name who holds the zone in dns.provider; running machines keep what they were made with.',
+  },
 } as const satisfies Record<string, Explanation>;

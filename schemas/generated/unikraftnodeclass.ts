@@ -299,11 +299,11 @@ export interface SecretKeyRef {
  */
 export interface DnsSpec {
   /**
-   * Who holds the zone.
+   * Who holds the zone. None: names are written nowhere; the operator and Kraftlet alone know them, with their address.
    */
-  provider: 'Route53' | 'CloudDNS' | 'RFC2136';
+  provider: 'Route53' | 'CloudDNS' | 'RFC2136' | 'None';
   /**
-   * Zone of the records, such as machines.example.com.
+   * Zone of the records, such as machines.example.com. Without records it is what names end with: a domain that is yours, or machines.internal.
    */
   zone: string;
   /**

@@ -23,6 +23,7 @@ export class Dns implements Step {
 
   async run(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
     const records = this.#machines.records(hand);
+    if (records.length === 0) return done();
     if (hand.reasonOf(this.condition) !== written) await this.#machines.writeRecords(hand, signal);
     const found = await Promise.all(
       records.map(async ({ name, address }) =>

@@ -155,6 +155,9 @@ const anyDns = fc.constantFrom<UnikraftNodeClassSpec['dns']>(
     tsig: { name: 'kpu', secretRef: { name: 'dns-key' } },
   },
   { provider: 'Route53', zone: 'machines.example.com' },
+  { provider: 'None', zone: 'machines.internal' },
+  { provider: 'None', zone: 'machines.internal', zoneID: 'Z1' },
+  { provider: 'None', zone: 'machines.internal', appZone: 'apps.machines.internal' },
 );
 
 const inGcp: fc.Arbitrary<UnikraftNodeClass> = fc

@@ -1,6 +1,7 @@
 import { unikraftNodeClasses, type UnikraftNodeClassSpec } from '../../nodeclass/types.ts';
 import type { Rule } from '../rule.ts';
 import { nodeClass } from '../samples.ts';
+import { oneLine } from '../text.ts';
 
 type Dns = UnikraftNodeClassSpec['dns'];
 
@@ -36,9 +37,11 @@ export const dnsRules: readonly Rule[] = [
   {
     ...shared,
     name: 'node-class-server-is-for-updates',
-    cel: "self.provider == 'RFC2136' ? !has(self.zoneID) : !has(self.server) && !has(self.port) && !has(self.tsig)",
+    cel: oneLine(`
+      (self.provider == 'RFC2136' || (!has(self.server) && !has(self.port) && !has(self.tsig))) &&
+        (self.provider in ['Route53', 'CloudDNS'] || !has(self.zoneID))`),
     message: 'A field of spec.dns is not for its provider.',
-    fix: 'Use server, port and tsig with provider RFC2136 alone, and zoneID with the others.',
+    fix: 'Use server, port and tsig with provider RFC2136 alone, and zoneID with Route53 and CloudDNS.',
     docs: 'It would look as if it mattered.',
     accepts: [
       named({ provider: 'RFC2136', zone, server, port: 5353, tsig }),
@@ -49,6 +52,21 @@ export const dnsRules: readonly Rule[] = [
       named({ provider: 'Route53', zone, port: 53 }),
       named({ provider: 'Route53', zone, tsig }),
       named({ provider: 'RFC2136', zone, zoneID: 'Z1', server, tsig }),
+      named({ provider: 'None', zone, zoneID: 'Z1' }),
+      named({ provider: 'None', zone, server }),
     ],
+  },
+  {
+    ...shared,
+    name: 'node-class-apps-have-names',
+    cel: "self.provider != 'None' || !has(self.appZone)",
+    message: 'Applications have names that nobody could look up.',
+    fix: 'Remove spec.dns.appZone, or name who holds the zone in spec.dns.provider.',
+    docs: 'Without DNS only the operator and Kraftlet know a machine by name.',
+    accepts: [
+      named({ provider: 'None', zone: 'machines.internal' }),
+      named({ provider: 'Route53', zone, appZone: `apps.${zone}` }),
+    ],
+    rejects: [named({ provider: 'None', zone, appZone: `apps.${zone}` })],
   },
 ];

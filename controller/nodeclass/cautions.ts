@@ -1,0 +1,27 @@
+import type { UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
+
+import { coded } from '../reason.ts';
+import type { Aspect } from './trouble.ts';
+
+/** What works and has a price that people should know: its condition stays True and tells it. */
+export interface Caution {
+  readonly condition: Aspect;
+  readonly reason: string;
+  /** Ends with the code. */
+  readonly message: string;
+}
+
+/** What the spec itself says, whatever the world is like. */
+export function cautionsOf({ dns }: UnikraftNodeClassSpec): readonly Caution[] {
+  return dns.provider === 'None' ? [namesUnpublished] : [];
+}
+
+const namesUnpublished: Caution = {
+  condition: 'DNSReady',
+  reason: 'NamesNotPublished',
+  message: coded(
+    'spec.dns.provider is None: names of machines are in no DNS. The operator and Kraftlet are told their address; ' +
+      'nothing else can reach a machine by its name, its registry among it',
+    'KPU371',
+  ),
+};
