@@ -98,8 +98,12 @@ async function tell(
     const leaks = await play({ world, cloud, pods, clock, chapter }, signal);
     chapter('Every Pod ran, and nothing is left behind');
     teller.end();
-    const audit = await world.plane.audit();
-    return reportOf({ timeline, pods, wanted, leaks, audit, spans: spans.all, kubernetes });
+    const [audit, secretsTold] = await Promise.all([
+      world.plane.audit(),
+      world.secretsTold.search(),
+    ]);
+    const seen = { timeline, pods, leaks, secretsTold, audit, spans: spans.all };
+    return reportOf({ ...seen, wanted, kubernetes });
   } finally {
     watching.abort();
     await Promise.all(watches);

@@ -11,6 +11,7 @@ import { Ec2 } from './ec2/ec2.ts';
 import type { Hardware } from './ec2/instances.ts';
 import { Gce } from './gce/gce.ts';
 import type { Hardware as GceHardware } from './gce/instance.ts';
+import { tokenAnswer } from './gce/metadata-server.ts';
 import { Route53 } from './route53/route53.ts';
 import type { HostedZone } from './route53/zones.ts';
 import { type CloudTimings, quick } from './timings.ts';
@@ -40,6 +41,8 @@ export interface CloudLeaks {
 export const machineZone = 'machines.sandbox.test';
 /** That of Cloud DNS. */
 export const googleZone = 'machines.google.test';
+/** Signatures are not verified, so any will do; this one is found again where it was told. */
+const secretAccessKey = 'sandbox-secret-access-key';
 
 /**
  * Two whole clouds on loopback: EC2 and Route 53 for the SDKs, Compute Engine and Cloud DNS over REST, DNS for whoever
@@ -99,13 +102,21 @@ export class SandboxCloud {
       AWS_ENDPOINT_URL_EC2: this.ec2.url,
       AWS_ENDPOINT_URL_ROUTE_53: this.route53.url,
       AWS_ACCESS_KEY_ID: 'sandbox',
-      AWS_SECRET_ACCESS_KEY: 'sandbox',
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
       AWS_REGION: this.ec2.account.region.name,
       AWS_EC2_METADATA_DISABLED: 'true',
       CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE: `${this.gce.url}/compute/v1/`,
       CLOUDSDK_API_ENDPOINT_OVERRIDES_DNS: `${this.cloudDns.url}/dns/v1/`,
       GCE_METADATA_HOST: new URL(this.gce.url).host,
       METADATA_SERVER_DETECTION: 'assume-present',
+    };
+  }
+
+  /** What callers prove themselves with, by what it is of. */
+  get secrets(): Record<string, string> {
+    return {
+      'secret access key of AWS': secretAccessKey,
+      'access token of Google Cloud': tokenAnswer.token,
     };
   }
 

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 
 import type { AuditEntry } from '../control-plane/audit.ts';
+import type { Told } from '../secrets/known-secrets.ts';
 import { isClean, type Leaks } from '../world/leaks.ts';
 import type { MachineSpan } from '../world/writes.ts';
 import { writesPerNode } from '../world/writes.ts';
@@ -33,6 +34,7 @@ export interface Report {
   }[];
   readonly writesPerNode: readonly number[];
   readonly leaks: Leaks;
+  readonly secretsTold: readonly Told[];
 }
 
 export interface Evidence {
@@ -41,6 +43,7 @@ export interface Evidence {
   /** Pods that the story asked for in all: those that were scaled away and came again count again. */
   readonly wanted: number;
   readonly leaks: Leaks;
+  readonly secretsTold: readonly Told[];
   readonly audit: readonly AuditEntry[];
   readonly spans: readonly MachineSpan[];
   readonly kubernetes: string;
@@ -54,6 +57,7 @@ export function reportOf(evidence: Evidence): Report {
     atMost('writes to NodeClaim and Node, most of any machine', Math.max(0, ...writes), mostWrites),
     atMost('left behind', left, 0),
     atMost('Pods that never ran', wanted - pods.ran, 0),
+    atMost('secrets in logs and Events', evidence.secretsTold.length, 0),
   ];
   return {
     name: 'sandbox',
@@ -69,6 +73,7 @@ export function reportOf(evidence: Evidence): Report {
     })),
     writesPerNode: writes,
     leaks,
+    secretsTold: evidence.secretsTold,
   };
 }
 

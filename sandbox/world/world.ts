@@ -15,6 +15,7 @@ import { ControlPlane } from '../control-plane/control-plane.ts';
 import { HostNode } from '../host-node/host-node.ts';
 import type { Programs } from '../host-node/program.ts';
 import { Run } from '../processes/run.ts';
+import { SecretsTold } from '../secrets/secrets-told.ts';
 import { TcpBalancer } from '../tcp-balancer.ts';
 import type { Tools } from '../tools/tools.ts';
 import { bundleInto } from './bundles.ts';
@@ -55,12 +56,20 @@ export class World {
   readonly cloud: SandboxCloud;
   readonly host: HostNode;
   readonly tools: Tools;
+  /** What stands in a log or an Event and never should. */
+  readonly secretsTold: SecretsTold;
   readonly #balancer: TcpBalancer;
 
   private constructor(
     parts: Pick<World, 'run' | 'plane' | 'cloud' | 'host' | 'tools'>,
     balancer: TcpBalancer,
   ) {
+    const { run, plane, cloud } = parts;
+    this.secretsTold = SecretsTold.watch({
+      client: plane.admin,
+      dir: run.dir,
+      more: cloud.secrets,
+    });
     this.run = parts.run;
     this.plane = parts.plane;
     this.cloud = parts.cloud;
@@ -125,6 +134,7 @@ export class World {
   /** Ends everything, clients before servers; nothing of the world stays but, if asked for, its logs. */
   async stop(options: { keepLogs?: boolean } = {}): Promise<void> {
     await this.host.stop();
+    await this.secretsTold.stop();
     await this.#balancer.stop();
     await this.cloud.stop();
     await this.plane.stop();

@@ -23,8 +23,15 @@ export class OperatorInProcess {
   #requests = 0;
   #lines = 0;
 
-  private constructor(client: UndiciKubeClient, clock: Clock, env: NodeJS.ProcessEnv) {
+  readonly #hear: (line: string) => void;
+
+  private constructor(
+    client: UndiciKubeClient,
+    clock: Clock,
+    { env, hear }: { env: NodeJS.ProcessEnv; hear: (line: string) => void },
+  ) {
     this.#client = client;
+    this.#hear = hear;
     const level = process.env['LOG_LEVEL'] ? 'debug' : 'info';
     const destination = { write: (line: string) => this.#tell(line) };
     const log = createLogger({ level, name: 'controller', destination });
@@ -58,7 +65,9 @@ export class OperatorInProcess {
     };
     Object.assign(process.env, world.cloud.env); // where the AWS SDK looks
     const connection = await inClusterConnection({ env, clock });
-    return new OperatorInProcess(new UndiciKubeClient(connection, { clock }), clock, env);
+    const client = new UndiciKubeClient(connection, { clock });
+    const hear = (line: string): void => world.secretsTold.hear('controller', line);
+    return new OperatorInProcess(client, clock, { env, hear });
   }
 
   get load(): Load {
@@ -66,6 +75,7 @@ export class OperatorInProcess {
   }
 
   #tell(line: string): void {
+    this.#hear(line);
     if (!line.includes('"level":"debug"')) this.#lines += 1;
     if (process.env['LOG_LEVEL']) process.stdout.write(line);
   }

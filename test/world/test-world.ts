@@ -116,6 +116,7 @@ export class TestWorld {
     this.#watching.abort();
     try {
       await this.stopOperator();
+      await this.world.secretsTold.expectNone();
     } finally {
       await this.world.stop();
     }

@@ -5,9 +5,10 @@ import { request } from 'undici';
 
 import { inClusterConnection } from '#kube/client/in-cluster.ts';
 import { UndiciKubeClient } from '#kube/client/undici-client.ts';
-import { silentLogger } from '#kube/log.ts';
+import { createLogger } from '#kube/log.ts';
 import type { ControlPlane } from '#sandbox/control-plane/control-plane.ts';
 import { freePort } from '#sandbox/processes/ports.ts';
+import { SecretsTold } from '#sandbox/secrets/secrets-told.ts';
 import { TcpBalancer } from '#sandbox/tcp-balancer.ts';
 import type { Tools } from '#sandbox/tools/tools.ts';
 import { install } from '#sandbox/world/installation.ts';
@@ -16,6 +17,8 @@ import { runAdmission } from '#webhook/admission.ts';
 import type { Lifetimes } from '#webhook/certificate/ring.ts';
 import { readSettings } from '#webhook/settings.ts';
 import type { TlsListener } from '#webhook/tls-listener.ts';
+
+import { podSecret } from './pods.ts';
 
 const system = { namespace: 'karpenter-unikraft', name: 'karpenter-unikraft-webhook' };
 
@@ -42,6 +45,7 @@ export class InstalledWebhook {
   readonly #clock: Clock;
   readonly #balancer: TcpBalancer;
   readonly #replicas: Set<Replica>;
+  readonly #secretsTold: SecretsTold;
   #account: Promise<string> | undefined;
 
   private constructor(
@@ -52,6 +56,8 @@ export class InstalledWebhook {
     this.#clock = parts.clock;
     this.#balancer = parts.balancer;
     this.#replicas = replicas;
+    const more = { 'environment of a Pod': podSecret };
+    this.#secretsTold = SecretsTold.watch({ client: parts.plane.admin, more });
   }
 
   static async install(plane: ControlPlane, tools: Tools, clock: Clock): Promise<InstalledWebhook> {
@@ -94,7 +100,9 @@ export class InstalledWebhook {
     });
     const end = new AbortController();
     const starting = Promise.withResolvers<TlsListener>();
-    const shared = { client, clock: this.#clock, log: silentLogger, settings };
+    const destination = { write: (line: string) => this.#secretsTold.hear('webhook', line) };
+    const log = createLogger({ level: 'debug', name: 'webhook', destination });
+    const shared = { client, clock: this.#clock, log, settings };
     const parts = { ...shared, ...(lifetimes && { lifetimes }) };
     const ended = runAdmission(parts, end.signal, starting.resolve);
     ended.catch(starting.reject);
@@ -126,6 +134,11 @@ export class InstalledWebhook {
   async stop(): Promise<void> {
     await Promise.all([...this.#replicas].map(async (replica) => replica.stop()));
     await this.#balancer.stop();
+    try {
+      await this.#secretsTold.expectNone();
+    } finally {
+      await this.#secretsTold.stop();
+    }
   }
 }
 

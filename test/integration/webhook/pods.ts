@@ -6,13 +6,22 @@ export const ukc = { key: 'virtual-kubelet.io/provider', operator: 'Equal', valu
 export const injectedToleration = { ...ukc, effect: 'NoSchedule' } as const;
 export const selector = { 'unikraft.com/virtual-kubelet': 'true' };
 
+/** Pods carry secrets, which nobody who looks at them may tell. */
+export const podSecret = 'q7Lr0vGm2XwZ9sNeB4tKpA';
+
 /** A token's volume has a random name. */
 const withoutToken: object = { automountServiceAccountToken: false };
+
+const container = {
+  name: 'main',
+  image: 'example.com/app:1',
+  env: [{ name: 'PASSWORD', value: podSecret }],
+};
 
 export function podWith(metadata: ObjectMeta, spec: Partial<NonNullable<Pod['spec']>> = {}): Pod {
   return {
     metadata: { name: 'subject', namespace: 'default', ...metadata },
-    spec: { containers: [{ name: 'main', image: 'example.com/app:1' }], ...withoutToken, ...spec },
+    spec: { containers: [container], ...withoutToken, ...spec },
   };
 }
 
