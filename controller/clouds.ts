@@ -1,4 +1,5 @@
 import type { Logger } from '#kube/log.ts';
+import type { AwsRole } from '#machine/aws/role.ts';
 import type { CloudFacts } from '#machine/cloud/cloud-facts.ts';
 import type { CloudProvider } from '#machine/cloud/provider.ts';
 import { noDns } from '#machine/dns/no-dns.ts';
@@ -58,8 +59,9 @@ export class LazyClouds implements Clouds {
   async dns(spec: UnikraftNodeClassSpec): Promise<DnsProvider> {
     switch (spec.dns.provider) {
       case 'Route53': {
-        const role = spec.aws?.assumeRoleARN ?? '';
-        return this.#shared(`Route53 ${role}`, async () => this.#loadRoute53(role));
+        const { assumeRoleARN, assumeRoleExternalID } = spec.aws ?? {};
+        const role = { assumeRoleARN, assumeRoleExternalID };
+        return this.#shared(`Route53 ${JSON.stringify(role)}`, async () => this.#loadRoute53(role));
       }
       case 'CloudDNS': {
         const project = dnsProjectOf(spec);
@@ -101,13 +103,12 @@ export class LazyClouds implements Clouds {
     return new GcpCloud({ clock, facts, api: new ComputeApi(token) });
   }
 
-  async #loadRoute53(assumeRoleARN: string): Promise<DnsProvider> {
+  async #loadRoute53(role: AwsRole): Promise<DnsProvider> {
     const [{ Route53Dns }, { route53Client }] = await Promise.all([
       import('#machine/dns/route53/route53-dns.ts'),
       import('#machine/dns/route53/client.ts'),
     ]);
-    const client = route53Client(assumeRoleARN === '' ? {} : { assumeRoleARN });
-    return new Route53Dns({ clock: this.#parts.clock, client });
+    return new Route53Dns({ clock: this.#parts.clock, client: route53Client(role) });
   }
 
   async #loadCloudDns(project: string): Promise<DnsProvider> {

@@ -35,6 +35,8 @@ export const faults = {
   credentials: passing('KPU210', 'CredentialsReady', 'CredentialsRefused'),
   launchForbidden: passing('KPU212', 'CredentialsReady', 'LaunchForbidden'),
   insecureEndpoint: passing('KPU210', 'CredentialsReady', 'InsecureEndpoint'),
+  roleRefused: passing('KPU214', 'CredentialsReady', 'RoleRefused'),
+  imageParameter: fault('KPU213', 'ImageReady', 'ImageParameterUnusable'),
   imageNotFound: fault('KPU220', 'ImageReady', 'ImageNotFound'),
   imageAmbiguous: fault('KPU221', 'ImageReady', 'ImageArchitectureAmbiguous'),
   imageUnusable: fault('KPU222', 'ImageReady', 'ImageUnusable'),

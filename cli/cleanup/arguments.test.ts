@@ -22,6 +22,7 @@ test('regions and zones may be several, and a zone may say which of its name it 
       { name: 'b.example.com', id: 'Z1' },
     ],
     assumeRoleARN: undefined,
+    assumeRoleExternalID: undefined,
     yes: false,
   });
 });

@@ -5,6 +5,7 @@ export interface Arguments {
   readonly regions: readonly string[];
   readonly zones: readonly { readonly name: string; readonly id: string | undefined }[];
   readonly assumeRoleARN: string | undefined;
+  readonly assumeRoleExternalID: string | undefined;
   /** Remove without asking. */
   readonly yes: boolean;
 }
@@ -18,6 +19,7 @@ zone whose ownership record names the cluster. Removes it only if that is confir
   --region <region>     where to look for instances and volumes; may be repeated
   --zone <name>[=<id>]  hosted zone to look for names in, with its id where several have that name; may be repeated
   --role <ARN>          role to assume, as in spec.aws.assumeRoleARN
+  --external-id <id>    what the role asks for, as in spec.aws.assumeRoleExternalID
   --yes                 remove without asking; without it the cluster's UID has to be typed, and nothing is removed where
                         nobody can type
 `;
@@ -28,6 +30,7 @@ const options = {
   region: { ...text, multiple: true },
   zone: { ...text, multiple: true },
   role: text,
+  'external-id': text,
   yes: { type: 'boolean', default: false },
 } as const;
 
@@ -38,7 +41,8 @@ const uid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export function readArguments(argv: readonly string[]): Arguments | Error {
   try {
     const { values } = parseArgs({ args: [...argv], options });
-    const { cluster, region: regions = [], zone: zones = [], role, yes } = values;
+    const { cluster, region: regions = [], zone: zones = [], yes } = values;
+    const { role: assumeRoleARN, 'external-id': assumeRoleExternalID } = values;
     if (cluster === undefined) return new Error('--cluster is missing');
     if (!uid.test(cluster)) return new Error(`--cluster ${cluster}: that is no UID of Kubernetes`);
     if (regions.length === 0) return new Error('--region is missing');
@@ -47,7 +51,8 @@ export function readArguments(argv: readonly string[]): Arguments | Error {
       return { name, id };
     });
     const each = [...new Set(regions)];
-    return { clusterUid: cluster, regions: each, zones: named, assumeRoleARN: role, yes };
+    const role = { assumeRoleARN, assumeRoleExternalID };
+    return { clusterUid: cluster, regions: each, zones: named, ...role, yes };
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

@@ -1,4 +1,4 @@
-import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
+import { STSClient } from '@aws-sdk/client-sts';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { StandardRetryStrategy } from '@smithy/util-retry';
 
@@ -7,11 +7,11 @@ import { seconds } from '#schemas/time/clock.ts';
 import { isFinal } from '../cloud/aws/errors.ts';
 import { NodeClassError } from '../errors.ts';
 import { faults } from '../faults.ts';
+import { type AwsRole, credentialsOf } from './role.ts';
 
 /** Whose account, and where. */
-export interface AwsConnection {
+export interface AwsConnection extends AwsRole {
   readonly region: string;
-  readonly assumeRoleARN?: string | undefined;
 }
 
 /**
@@ -20,9 +20,14 @@ export interface AwsConnection {
  *
  * @param maxAttempts  how often a call is tried in all when it is throttled or its outcome is unknown
  */
-export function awsConfig({ region, assumeRoleARN }: AwsConnection, maxAttempts = 4) {
+export function awsConfig({ region, ...role }: AwsConnection, maxAttempts = 4) {
+  const ofItsOwn = { ...sharedConfig(maxAttempts), region };
+  if (role.assumeRoleARN === undefined) return ofItsOwn;
+  return { ...ofItsOwn, credentials: credentialsOf(new STSClient(ofItsOwn), role) };
+}
+
+function sharedConfig(maxAttempts: number) {
   return {
-    region,
     retryStrategy: new CandidRetryStrategy(maxAttempts),
     requestHandler: new PrivateHttpHandler({
       connectionTimeout: seconds(5),
@@ -30,7 +35,6 @@ export function awsConfig({ region, assumeRoleARN }: AwsConnection, maxAttempts 
       // without it a server that hangs costs a warning, and the call hangs with it
       throwOnRequestTimeout: true,
     }),
-    ...(assumeRoleARN === undefined ? {} : { credentials: assumedRole(region, assumeRoleARN) }),
   };
 }
 
@@ -62,22 +66,4 @@ class PrivateHttpHandler extends NodeHttpHandler {
 
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
-}
-
-function assumedRole(region: string, RoleArn: string) {
-  const sts = new STSClient(awsConfig({ region }));
-  return async () => {
-    const { Credentials } = await sts.send(
-      new AssumeRoleCommand({ RoleArn, RoleSessionName: 'karpenter-provider-unikraft' }),
-    );
-    if (!Credentials?.AccessKeyId || !Credentials.SecretAccessKey) {
-      throw new Error(`STS gave no credentials for ${RoleArn}`);
-    }
-    return {
-      accessKeyId: Credentials.AccessKeyId,
-      secretAccessKey: Credentials.SecretAccessKey,
-      ...(Credentials.SessionToken === undefined ? {} : { sessionToken: Credentials.SessionToken }),
-      ...(Credentials.Expiration === undefined ? {} : { expiration: Credentials.Expiration }),
-    };
-  };
 }

@@ -24,6 +24,7 @@ const allowed = policy.Statement.flatMap(({ Action }) => listOf(Action));
 const services: Readonly<Record<string, string>> = {
   'client-ec2': 'ec2',
   'client-route-53': 'route53',
+  'client-ssm': 'ssm',
   'client-sts': 'sts',
 };
 

@@ -14,6 +14,8 @@ import type { Hardware as GceHardware } from './gce/instance.ts';
 import { tokenAnswer } from './gce/metadata-server.ts';
 import { Route53 } from './route53/route53.ts';
 import type { HostedZone } from './route53/zones.ts';
+import { Ssm } from './ssm/ssm.ts';
+import { Sts } from './sts/sts.ts';
 import { type CloudTimings, quick } from './timings.ts';
 
 export interface SandboxCloudOptions {
@@ -45,7 +47,7 @@ export const googleZone = 'machines.google.test';
 const secretAccessKey = 'sandbox-secret-access-key';
 
 /**
- * Two whole clouds on loopback: EC2 and Route 53 for the SDKs, Compute Engine and Cloud DNS over REST, DNS for whoever
+ * Two whole clouds on loopback: EC2, Route 53, STS and Systems Manager for the SDKs, Compute Engine and Cloud DNS over REST, DNS for whoever
  * resolves, and a machine behind each instance.
  *
  * @example
@@ -56,6 +58,8 @@ const secretAccessKey = 'sandbox-secret-access-key';
 export class SandboxCloud {
   readonly ec2: Ec2;
   readonly route53: Route53;
+  readonly sts: Sts;
+  readonly ssm: Ssm;
   readonly gce: Gce;
   readonly cloudDns: CloudDns;
   readonly machines: Machines;
@@ -72,6 +76,8 @@ export class SandboxCloud {
     this.ec2 = new Ec2({ clock, timings, hardware: this.#hardware() });
     this.route53 = new Route53({ clock, timings });
     this.route53.zones.create(machineZone);
+    this.sts = new Sts({ clock });
+    this.ssm = new Ssm({ clock });
     this.gce = new Gce({ clock, timings, hardware: this.#googleHardware() });
     this.cloudDns = new CloudDns({ clock, timings });
     this.cloudDns.create(this.gce.project.id, 'machines', googleZone);
@@ -88,7 +94,7 @@ export class SandboxCloud {
   }
 
   get #services() {
-    return [this.ec2, this.route53, this.gce, this.cloudDns];
+    return [this.ec2, this.route53, this.sts, this.ssm, this.gce, this.cloudDns];
   }
 
   /** `127.0.0.1:port`: answers for the zones of both clouds. */
@@ -101,6 +107,8 @@ export class SandboxCloud {
     return {
       AWS_ENDPOINT_URL_EC2: this.ec2.url,
       AWS_ENDPOINT_URL_ROUTE_53: this.route53.url,
+      AWS_ENDPOINT_URL_STS: this.sts.url,
+      AWS_ENDPOINT_URL_SSM: this.ssm.url,
       AWS_ACCESS_KEY_ID: 'sandbox',
       AWS_SECRET_ACCESS_KEY: secretAccessKey,
       AWS_REGION: this.ec2.account.region.name,

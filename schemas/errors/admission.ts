@@ -58,12 +58,12 @@ export const admission = {
   KPU111: {
     title: 'The image is given twice or not at all',
     happens: refused,
-    fix: 'Set either spec.image.id or spec.image.selectorTerms.',
+    fix: 'Set either spec.image.id or spec.image.selectorTerms, and in a term either id or ssmParameter.',
   },
   KPU112: {
     title: 'A selector term selects nothing in particular',
     happens: refused,
-    fix: 'Give the term id, name, tags or, in Google Cloud, family.',
+    fix: 'Give the term id, name or tags; of an image also ssmParameter in AWS, or family in Google Cloud.',
   },
   KPU113: {
     title: 'The name template gives no name of its own to a machine',
@@ -198,7 +198,7 @@ export const admission = {
   KPU139: {
     title: 'Parts of the node class do not go together',
     happens: refused,
-    fix: 'Correct the zones, the tags or the fields of dns as the message says.',
+    fix: 'Correct the zones, the tags, the role or the fields of dns as the message says.',
   },
   KPU140: {
     title: 'The selector of the Pod can never be met',

@@ -41,6 +41,16 @@ export const nodeClass = {
     happens: `A rehearsal of a launch, which makes nothing, was refused: CredentialsReady=False. ${staysOnLast}`,
     fix: "Compare the controller's role with docs/tasks/aws-permissions.md: ec2:RunInstances with the tags of this cluster, ec2:CreateTags at a launch, and iam:PassRole on the role of aws.instanceProfile; look for organisation policies. CloudTrail shows the call by the request id in the message.",
   },
+  KPU213: {
+    title: 'The SSM parameter gives no image',
+    happens: `ImageReady=False. ${staysOnLast}`,
+    fix: "Correct ssmParameter in image.selectorTerms; the parameter has to be in the class's region, readable, and of the form ami-0abc.",
+  },
+  KPU214: {
+    title: 'The role of the node class cannot be assumed',
+    happens: `CredentialsReady=False. ${staysOnLast}`,
+    fix: "Correct aws.assumeRoleARN and aws.assumeRoleExternalID; let the controller's own identity do sts:AssumeRole on the role, and let the role's trust policy name that identity and the external id (docs/tasks/aws-permissions.md).",
+  },
   KPU220: {
     title: 'No image matches',
     happens: `ImageReady=False. ${staysOnLast}`,

@@ -44,6 +44,10 @@ export interface AwsSpec {
    */
   assumeRoleARN?: string;
   /**
+   * External id that the trust policy of assumeRoleARN asks for, as roles of other accounts do.
+   */
+  assumeRoleExternalID?: string;
+  /**
    * Whether instances may use capacity reservations: open uses a matching one when there is room, none never does, capacity-reservations-only runs nowhere else. Default: "open".
    */
   capacityReservationPreference?: 'open' | 'none' | 'capacity-reservations-only';
@@ -165,6 +169,10 @@ export interface ImageSelectorTerm {
    * Its family, of which Google Cloud keeps the newest; not for AWS.
    */
   family?: string;
+  /**
+   * Parameter of AWS Systems Manager whose value is the image's id, by name or ARN, with :version or :label where one is meant. It is read in the region of the class; not for Google Cloud.
+   */
+  ssmParameter?: string;
   /**
    * Who owns it: an account of AWS, by number, or self or amazon; a project of Google Cloud, by id, or self. Say it whenever you select by name.
    */

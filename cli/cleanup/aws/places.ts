@@ -11,13 +11,13 @@ import { VolumesInRegion } from './volumes.ts';
 
 /** Where the arguments ask to look, in the order in which it is emptied. Credentials are the SDK's usual ones. */
 export function placesInAws(args: Arguments, clock: Clock, maxAttempts?: number): Place[] {
-  const { clusterUid, regions, zones, assumeRoleARN } = args;
+  const { clusterUid, regions, zones, assumeRoleARN, assumeRoleExternalID } = args;
   const attempts = maxAttempts === undefined ? {} : { maxAttempts };
-  const role = assumeRoleARN === undefined ? {} : { assumeRoleARN };
+  const role = { assumeRoleARN, assumeRoleExternalID };
   const dns = new Route53Dns({ clock, client: route53Client({ ...role, ...attempts }) });
   const pool = new Ec2ClientPool({ clock, ...attempts });
   const parts = regions.map((region) => {
-    const clients = pool.for({ region, assumeRoleARN });
+    const clients = pool.for({ region, ...role });
     return { clients, region, clusterUid, clock };
   });
   return [

@@ -24,6 +24,7 @@ import { Shared } from '../shared.ts';
 import { Ec2Care } from './care.ts';
 import { connectionKey, type Ec2ClientPool, type Ec2Clients } from './clients.ts';
 import { codeOf, shortageOf, toMachineError } from './errors.ts';
+import { ImageParameters } from './image-parameters.ts';
 import { InstanceTypes, type OnStandIn } from './instance-types.ts';
 import { instanceOf, instancesTagged } from './instances.ts';
 import { runInstancesInput } from './launch.ts';
@@ -52,6 +53,7 @@ export class AwsCloud implements CloudProvider {
   readonly #types: InstanceTypes;
   readonly #sizes: SizesOnSale;
   readonly #subnets: Subnets;
+  readonly #parameters = new ImageParameters();
   readonly #snapshots: Shared<readonly Instance[]>;
 
   constructor(parts: AwsCloudParts) {
@@ -71,10 +73,11 @@ export class AwsCloud implements CloudProvider {
 
   async resolve(spec: UnikraftNodeClassSpec, signal: AbortSignal): Promise<ResolvedPlacement> {
     const aws = awsOf(spec);
-    const { placement, free } = await until(
-      resolvePlacement(this.#ec2(aws).read, spec, aws),
-      signal,
-    );
+    const account = {
+      ec2: this.#ec2(aws).read,
+      parameter: async (name: string) => this.#parameters.valueOf(connectionOf(aws), name),
+    };
+    const { placement, free } = await until(resolvePlacement(account, spec, aws), signal);
     this.#subnets.told(free);
     return placement;
   }
@@ -214,8 +217,8 @@ export class AwsCloud implements CloudProvider {
   }
 }
 
-function connectionOf({ region, assumeRoleARN }: AwsSpec): AwsConnection {
-  return { region, assumeRoleARN };
+function connectionOf({ region, assumeRoleARN, assumeRoleExternalID }: AwsSpec): AwsConnection {
+  return { region, assumeRoleARN, assumeRoleExternalID };
 }
 
 /** @throws Error for a class without `aws`, which the schema keeps from getting this far */

@@ -5,6 +5,7 @@ import { SystemClock } from '#schemas/time/system-clock.ts';
 
 import { type AwsConnection, awsConfig } from '../../aws/config.ts';
 import { pace } from '../../aws/paced.ts';
+import { roleKey } from '../../aws/role.ts';
 
 /**
  * Reads and writes of one region by one role. They have separate retry budgets and turns: a storm of refused Describes
@@ -16,8 +17,8 @@ export interface Ec2Clients {
 }
 
 /** Key of a connection, for caches beside it. */
-export function connectionKey({ region, assumeRoleARN = '' }: AwsConnection): string {
-  return `${region} ${assumeRoleARN}`;
+export function connectionKey({ region, ...role }: AwsConnection): string {
+  return `${region} ${roleKey(role)}`;
 }
 
 /** Makes each connection's clients once and keeps them: the SDK's limiter and its connections live in the client. */

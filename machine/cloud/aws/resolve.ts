@@ -24,6 +24,13 @@ import { toMachineError } from './errors.ts';
 import { usableImage } from './image.ts';
 import { architectureOf } from './instance-types.ts';
 
+/** Where a node class is looked up. */
+interface Account {
+  readonly ec2: EC2Client;
+  /** The id of an image that a parameter of this name holds. */
+  readonly parameter: (name: string) => Promise<string>;
+}
+
 /** What a node class selects, and how many addresses each of its subnets has left. */
 interface Found {
   readonly placement: ResolvedPlacement;
@@ -38,13 +45,13 @@ interface Found {
  * @throws MachineError for failures that say nothing about the node class
  */
 export async function resolvePlacement(
-  ec2: EC2Client,
+  { ec2, parameter }: Account,
   spec: UnikraftNodeClassSpec,
   aws: AwsSpec,
 ): Promise<Found> {
   try {
     const [image, subnets, groups] = await Promise.all([
-      resolveImage(ec2, spec.image),
+      resolveImage(ec2, await Promise.all(termsOf(spec.image, parameter))),
       resolveSubnets(ec2, aws.subnetSelectorTerms),
       resolveSecurityGroups(ec2, aws.securityGroupSelectorTerms),
     ]);
@@ -79,11 +86,22 @@ function placeOf({ SubnetId = '', AvailabilityZone = '', AvailabilityZoneId = ''
   return { id: SubnetId, zone: AvailabilityZone, zoneID: AvailabilityZoneId };
 }
 
+/** A term that names a parameter becomes one that names an id; its other parts hold as well. */
+function termsOf(
+  { id, selectorTerms = [] }: UnikraftNodeClassSpec['image'],
+  parameter: Account['parameter'],
+): Promise<ImageSelectorTerm>[] {
+  const terms: readonly ImageSelectorTerm[] = id === undefined ? selectorTerms : [{ id }];
+  return terms.map(async (term) => {
+    const { ssmParameter } = term;
+    return ssmParameter === undefined ? term : { ...term, id: await parameter(ssmParameter) };
+  });
+}
+
 async function resolveImage(
   ec2: EC2Client,
-  image: UnikraftNodeClassSpec['image'],
+  terms: readonly ImageSelectorTerm[],
 ): Promise<ResolvedImage> {
-  const terms = image.id === undefined ? (image.selectorTerms ?? []) : [{ id: image.id }];
   const found = (await Promise.all(terms.map(async (term) => imagesOf(ec2, term)))).flat();
   const newest = found.toSorted(newestFirst)[0];
   if (!newest?.ImageId) {

@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { type Clock, type Duration, type Instant, minutes } from '#schemas/time/clock.ts';
@@ -9,6 +15,7 @@ import { Faults, type Trouble } from './faults.ts';
 export interface Exchange {
   readonly method: string;
   readonly url: URL;
+  readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
@@ -46,6 +53,8 @@ export interface Protocol<P> {
 export interface Call<P> {
   readonly action: string;
   readonly parameters: P;
+  /** Access key of the signature, or token, that the call came with. */
+  readonly by: string;
   readonly at: Instant;
   readonly outcome: string;
 }
@@ -103,7 +112,7 @@ export class WireService<P> {
     const requestId = `sandbox-${++this.#requests}`;
     response.setHeader('date', new Date(Date.now() + this.clockAhead).toUTCString());
     try {
-      const answer = await this.#answer(await readExchange(request), request, requestId);
+      const answer = await this.#answer(await readExchange(request), requestId);
       if (!answer) return void request.socket.destroy();
       response.writeHead(answer.status, this.#headers);
       response.end(answer.body);
@@ -114,11 +123,8 @@ export class WireService<P> {
   }
 
   /** @returns undefined when the connection is to drop */
-  async #answer(
-    exchange: Exchange,
-    { headers }: IncomingMessage,
-    requestId: string,
-  ): Promise<Answer | undefined> {
+  async #answer(exchange: Exchange, requestId: string): Promise<Answer | undefined> {
+    const { headers } = exchange;
     const refuse = (error: CloudError): Answer => ({
       status: error.status,
       body: this.#protocol.refuse(error, requestId),
@@ -133,7 +139,7 @@ export class WireService<P> {
     }
     const trouble = this.faults.meet(call.action, call.parameters);
     const { outcome, answer } = this.#act(call, trouble, requestId, refuse);
-    this.calls.push({ ...call, at: this.#clock.now(), outcome });
+    this.calls.push({ ...call, by: callerOf(headers), at: this.#clock.now(), outcome });
     if (this.calls.length > kept) this.calls.shift();
     if (trouble?.kind === 'delay') await this.#clock.sleep(trouble.by);
     return answer;
@@ -160,12 +166,17 @@ export class WireService<P> {
   }
 }
 
+function callerOf({ authorization = '' }: IncomingHttpHeaders): string {
+  const [, key, token = ''] = /Credential=([^/]+)\/|^Bearer (.*)$/.exec(authorization) ?? [];
+  return key ?? token;
+}
+
 function asCloudError(error: unknown): CloudError {
   return error instanceof CloudError ? error : new CloudError('InternalError', String(error), 500);
 }
 
 /** Throws AuthFailure without a signature, and RequestExpired for one of another time. */
-function demandSignature(headers: IncomingMessage['headers'], ahead: Duration): void {
+function demandSignature(headers: IncomingHttpHeaders, ahead: Duration): void {
   if (!headers.authorization?.startsWith('AWS4-HMAC-SHA256 Credential=')) {
     throw new CloudError(
       'AuthFailure',
@@ -191,6 +202,7 @@ async function readExchange(request: IncomingMessage): Promise<Exchange> {
   return {
     method: request.method ?? 'GET',
     url: new URL(request.url ?? '/', 'http://127.0.0.1'),
+    headers: request.headers,
     body: Buffer.concat(chunks).toString('utf8'),
   };
 }

@@ -31,6 +31,7 @@ const anyTerm = someOf<ImageSelectorTerm>({
   id: fc.constantFrom('ami-0abc', 'projects/images-1/global/images/a'),
   family: fc.constant('unikraft-platform'),
   name: fc.constantFrom('unikraft-*', 'x'),
+  ssmParameter: fc.constant('/images/platform'),
   owner: fc.constantFrom('self', '123456789012'),
 });
 

@@ -1,7 +1,7 @@
 import { unikraftNodeClasses } from '../../nodeclass/types.ts';
 import type { GcpDisk, UnikraftNodeClassSpec } from '../../nodeclass/types.ts';
 import type { Rule } from '../rule.ts';
-import { gcpClass, nodeClass } from '../samples.ts';
+import { awsClass, gcpClass, nodeClass } from '../samples.ts';
 import { oneLine } from '../text.ts';
 
 const shared = {
@@ -14,6 +14,7 @@ type Image = UnikraftNodeClassSpec['image'];
 
 const path = 'projects/unikraft-images/global/images/unikraft-platform-1';
 const inGcp = (image: Image): ReturnType<typeof nodeClass> => gcpClass({}, { image });
+const role = 'arn:aws:iam::123456789012:role/machines';
 const disk = (changes: Partial<GcpDisk>): ReturnType<typeof nodeClass> =>
   gcpClass({ disks: [{ size: '20Gi', ...changes }] });
 const tagged = (tags: Record<string, string>): ReturnType<typeof nodeClass> =>
@@ -32,12 +33,13 @@ export const cloudRules: readonly Rule[] = [
     cel: oneLine(`
       has(self.gcp)
         ? (!has(self.image.id) || self.image.id.startsWith('projects/')) && (!has(self.image.selectorTerms) ||
-          self.image.selectorTerms.all(term, !has(term.id) || term.id.startsWith('projects/')))
+          self.image.selectorTerms.all(term, !has(term.ssmParameter) &&
+            (!has(term.id) || term.id.startsWith('projects/'))))
         : (!has(self.image.id) || self.image.id.startsWith('ami-')) && (!has(self.image.selectorTerms) ||
           self.image.selectorTerms.all(term, !has(term.family) && (!has(term.id) || term.id.startsWith('ami-'))))`),
     message: 'The image is named as another cloud names images, so none would ever be found.',
-    fix: 'In AWS use ids such as ami-0abc, names or tags; in Google Cloud paths such as projects/<project>/global/images/<name>, families, names or tags.',
-    docs: 'Families are a notion of Google Cloud.',
+    fix: 'In AWS use ids such as ami-0abc, names, tags or SSM parameters; in Google Cloud paths such as projects/<project>/global/images/<name>, families, names or tags.',
+    docs: 'Families are a notion of Google Cloud, SSM parameters one of AWS.',
     accepts: [
       nodeClass({ image: { id: 'ami-0abc' } }),
       inGcp({ id: path }),
@@ -49,7 +51,23 @@ export const cloudRules: readonly Rule[] = [
       nodeClass({ image: { selectorTerms: [{ name: 'x' }, { id: path }] } }),
       inGcp({ id: 'ami-0abc' }),
       inGcp({ selectorTerms: [{ name: 'x' }, { id: 'ami-0abc' }] }),
+      inGcp({ selectorTerms: [{ ssmParameter: '/images/platform' }] }),
     ],
+  },
+  {
+    ...shared,
+    name: 'node-class-external-id-is-for-a-role',
+    code: 'KPU139',
+    path: 'spec.aws',
+    cel: '!has(self.assumeRoleExternalID) || has(self.assumeRoleARN)',
+    message: 'An external id is given, and no role is assumed that could ask for it.',
+    fix: 'Set spec.aws.assumeRoleARN, or remove assumeRoleExternalID.',
+    docs: 'It would look as if it mattered.',
+    accepts: [
+      awsClass({ assumeRoleARN: role }),
+      awsClass({ assumeRoleARN: role, assumeRoleExternalID: 'cluster-1' }),
+    ],
+    rejects: [awsClass({ assumeRoleExternalID: 'cluster-1' })],
   },
   {
     ...shared,

@@ -96,12 +96,16 @@ export const machineRules: readonly Rule[] = [
     code: 'KPU120',
     severity: 'warn',
     path: 'spec.image.selectorTerms[]',
-    cel: 'has(self.owner) || has(self.id)',
+    cel: 'has(self.owner) || has(self.id) || has(self.ssmParameter)',
     message:
       'Without an owner anybody can publish a newer image that matches, and machines would start from it.',
     fix: 'Set owner to the account that publishes the image, or to self.',
     docs: 'The newest image that fits is taken, and anyone may share an image under any name.',
-    accepts: [select({ name: 'unikraft-*', owner: 'self' }), select({ id: 'ami-0abc' })],
+    accepts: [
+      select({ name: 'unikraft-*', owner: 'self' }),
+      select({ id: 'ami-0abc' }),
+      select({ ssmParameter: '/images/platform' }),
+    ],
     rejects: [select({ name: 'unikraft-platform-*' }), select({ tags: { release: 'stable' } })],
   },
 ];

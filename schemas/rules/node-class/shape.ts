@@ -65,12 +65,34 @@ export const nodeClassShapeRules: readonly Rule[] = [
     ],
   },
   {
+    ...shared,
+    name: 'node-class-image-term-has-one-id',
+    code: 'KPU111',
+    path: 'spec.image.selectorTerms[]',
+    cel: '!has(self.id) || !has(self.ssmParameter)',
+    message: 'An image is given by id and by a parameter that holds an id.',
+    fix: 'Set either id or ssmParameter.',
+    docs: 'With both, which of them holds would be a guess.',
+    accepts: [
+      nodeClass({ image: { selectorTerms: [{ ssmParameter: '/images/platform:stable' }] } }),
+    ],
+    rejects: [
+      nodeClass({
+        image: { selectorTerms: [{ id: 'ami-0abc', ssmParameter: '/images/platform' }] },
+      }),
+    ],
+  },
+  {
     ...emptyTerm,
     name: 'node-class-image-term-selects',
     path: 'spec.image.selectorTerms[]',
-    cel: 'has(self.id) || has(self.name) || has(self.tags) || has(self.family)',
-    fix: 'Give it id, name, tags or family.',
-    accepts: [nodeClass(), gcpClass()],
+    cel: 'has(self.id) || has(self.name) || has(self.tags) || has(self.family) || has(self.ssmParameter)',
+    fix: 'Give it id, name, tags, family or ssmParameter.',
+    accepts: [
+      nodeClass(),
+      gcpClass(),
+      nodeClass({ image: { selectorTerms: [{ ssmParameter: '/images/platform' }] } }),
+    ],
     rejects: [nodeClass({ image: { selectorTerms: [{ name: 'x' }, { owner: 'self' }] } })],
   },
   {

@@ -44,4 +44,5 @@ export const knownOfMoto: Readonly<Record<string, Difference>> = {
   'Route 53: what is not there cannot be deleted': otherCode,
   'Route 53: an address is an address': passes('values are not looked at'),
   'Route 53: an alias stands alone under its name': passes('a CNAME may stand beside others'),
+  'STS: another external id is refused': passes('trust policies are not looked at'),
 };

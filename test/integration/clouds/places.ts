@@ -9,6 +9,7 @@ import {
   EC2Client,
 } from '@aws-sdk/client-ec2';
 import { CreateHostedZoneCommand, Route53Client } from '@aws-sdk/client-route-53';
+import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 
 import { AwsCloud } from '#machine/cloud/aws/aws-cloud.ts';
 import { Ec2ClientPool } from '#machine/cloud/aws/clients.ts';
@@ -16,6 +17,8 @@ import { route53Client } from '#machine/dns/route53/client.ts';
 import { Route53Dns } from '#machine/dns/route53/route53-dns.ts';
 import { Ec2 } from '#sandbox/cloud/ec2/ec2.ts';
 import { Route53 } from '#sandbox/cloud/route53/route53.ts';
+import { Ssm } from '#sandbox/cloud/ssm/ssm.ts';
+import { Sts } from '#sandbox/cloud/sts/sts.ts';
 import { LocalProcess } from '#sandbox/processes/local-process.ts';
 import { withFreePort } from '#sandbox/processes/ports.ts';
 import { untilReady } from '#sandbox/processes/ready.ts';
@@ -41,6 +44,12 @@ const image = {
   boot_mode: 'uefi-preferred', // without it moto says uefi, which leaves out old bare metal
 };
 
+/** May be assumed by who knows the external id. */
+export const role = {
+  assumeRoleARN: 'arn:aws:iam::123456789012:role/machines',
+  assumeRoleExternalID: 'stories',
+};
+
 /** Somewhere that calls itself AWS, with the same account in it: an image, tagged subnets and group, a zone. */
 export interface Place {
   readonly ec2: EC2Client;
@@ -50,6 +59,8 @@ export interface Place {
   readonly clock: FakeClock;
   readonly zoneID: string;
   readonly zoneName: string;
+  /** Puts a parameter into Systems Manager. */
+  parameter(name: string, value: string): Promise<void>;
   /** Lets what is under way come to its end. */
   settle(): Promise<void>;
   close(): Promise<void>;
@@ -57,18 +68,27 @@ export interface Place {
 
 const credentials = { accessKeyId: 'sandbox', secretAccessKey: 'sandbox' };
 
-function clientsOf(ec2Url: string, route53Url: string, clock: FakeClock) {
+interface Urls {
+  readonly ec2: string;
+  readonly route53: string;
+  readonly sts: string;
+  readonly ssm: string;
+}
+
+function clientsOf(urls: Urls, clock: FakeClock) {
   const shared = { region, credentials, maxAttempts: 1 };
   Object.assign(process.env, {
-    AWS_ENDPOINT_URL_EC2: ec2Url,
-    AWS_ENDPOINT_URL_ROUTE_53: route53Url,
+    AWS_ENDPOINT_URL_EC2: urls.ec2,
+    AWS_ENDPOINT_URL_ROUTE_53: urls.route53,
+    AWS_ENDPOINT_URL_STS: urls.sts,
+    AWS_ENDPOINT_URL_SSM: urls.ssm,
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   });
   const pool = new Ec2ClientPool({ maxAttempts: 1, clock });
   const zoneClient = route53Client({ maxAttempts: 1 });
-  const ec2 = new EC2Client({ ...shared, endpoint: ec2Url });
-  const route53 = new Route53Client({ ...shared, endpoint: route53Url });
+  const ec2 = new EC2Client({ ...shared, endpoint: urls.ec2 });
+  const route53 = new Route53Client({ ...shared, endpoint: urls.route53 });
   return {
     ec2,
     route53,
@@ -90,16 +110,21 @@ export async function ourPlace(): Promise<Place> {
   const ec2 = new Ec2({ clock, timings, hardware });
   const route53 = new Route53({ clock, timings: { propagation: seconds(1) } });
   const { id: zoneID } = route53.zones.create(zoneName);
-  await Promise.all([ec2.start(), route53.start()]);
-  const clients = clientsOf(ec2.url, route53.url, clock);
+  const [sts, ssm] = [new Sts({ clock }), new Ssm({ clock })];
+  sts.roles.push({ arn: role.assumeRoleARN, externalID: role.assumeRoleExternalID });
+  const services = [ec2, route53, sts, ssm];
+  await Promise.all(services.map(async (service) => service.start()));
+  const urls = { ec2: ec2.url, route53: route53.url, sts: sts.url, ssm: ssm.url };
+  const clients = clientsOf(urls, clock);
   return {
     ...clients,
     zoneID,
     zoneName,
+    parameter: async (name, value) => ssm.put(name, value),
     settle: async () => clock.forward(seconds(3)),
     close: async () => {
       clients.closeClients();
-      await Promise.all([ec2.stop(), route53.stop()]);
+      await Promise.all(services.map(async (service) => service.stop()));
     },
   };
 }
@@ -128,15 +153,20 @@ export async function motoPlace(): Promise<Place> {
     await untilReady(started, isUp, { clock: systemClock });
     return { process: started, url: at };
   });
-  const clients = clientsOf(url, url, new FakeClock());
+  const clients = clientsOf({ ec2: url, route53: url, sts: url, ssm: url }, new FakeClock());
   const zoneID = await furnish(clients);
+  const store = new SSMClient({ region, credentials, endpoint: url });
   return {
     ...clients,
     zoneID,
     zoneName,
+    parameter: async (Name, Value) => {
+      await store.send(new PutParameterCommand({ Name, Value, Type: 'String', Overwrite: true }));
+    },
     settle: async () => {}, // its instances are at the end of each way at once
     close: async () => {
       clients.closeClients();
+      store.destroy();
       await server.stop();
       await rm(folder, { recursive: true });
     },

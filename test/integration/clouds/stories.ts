@@ -18,10 +18,10 @@ import { expect } from 'vitest';
 import type { Instance, MachineIdentity } from '#machine/machine.ts';
 import { spec } from '#machine/testing/machines.ts';
 import { tags } from '#schemas/names.ts';
-import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
+import type { ImageSelectorTerm, ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { milliseconds } from '#schemas/time/clock.ts';
 
-import type { Place } from './places.ts';
+import { type Place, role } from './places.ts';
 
 export type Story = (place: Place) => Promise<void>;
 
@@ -32,6 +32,7 @@ let machines = 0;
 async function resolved(
   { cloud, zoneID }: Place,
   change: Partial<NonNullable<typeof spec.aws>> = { blockDevices: [{ volumeSize: '20Gi' }] },
+  term: ImageSelectorTerm = { name: 'unikraft-platform-*', owner: '123456789012' },
 ): Promise<ResolvedNodeClass> {
   const terms = [{ tags: { 'karpenter.sh/discovery': 'sandbox' } }];
   const aws = {
@@ -40,7 +41,7 @@ async function resolved(
     securityGroupSelectorTerms: terms,
     ...change,
   };
-  const image = { selectorTerms: [{ name: 'unikraft-platform-*', owner: '123456789012' }] };
+  const image = { selectorTerms: [term] };
   const full = { ...spec, aws, image };
   const placement = await cloud.resolve(full, signal);
   return { nodeClass: 'default', spec: full, ...placement, dnsZoneID: zoneID };
@@ -356,5 +357,28 @@ export const stories: Readonly<Record<string, Story>> = {
     await expect(
       change(place, record('CREATE', name, 'other.example.com', 'CNAME')),
     ).rejects.toMatchObject({ name: 'InvalidChangeBatch' });
+  },
+
+  'SSM: the image of a class is the one that a parameter names': async (place) => {
+    const named = await resolved(place);
+    await place.parameter('/images/platform', 'ami-0123456789abcdef0');
+    await place.parameter('/images/platform', named.image.id);
+    const by = async (ssmParameter: string) => resolved(place, {}, { ssmParameter });
+    expect((await by('/images/platform')).image).toEqual(named.image);
+    expect((await by('/images/platform:2')).image).toEqual(named.image);
+    await expect(by('/images/platform:1')).rejects.toMatchObject({ code: 'KPU220' });
+  },
+  'SSM: a parameter or a version that is not there is refused by name': async (place) => {
+    await place.parameter('/images/one', 'ami-0123456789abcdef0');
+    const by = async (ssmParameter: string) => resolved(place, {}, { ssmParameter });
+    await expect(by('/images/none')).rejects.toMatchObject({ code: 'KPU213' });
+    await expect(by('/images/one:7')).rejects.toMatchObject({ code: 'KPU213' });
+  },
+  'STS: a class is looked up by its role': async (place) => {
+    expect((await resolved(place, role)).subnets).toHaveLength(3);
+  },
+  'STS: another external id is refused': async (place) => {
+    const other = { ...role, assumeRoleExternalID: 'others' };
+    await expect(resolved(place, other)).rejects.toMatchObject({ code: 'KPU214' });
   },
 };
