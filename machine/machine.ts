@@ -53,8 +53,8 @@ export interface Bootstrap {
   /** Bearer token of the Kraftlet user on this machine's platform. */
   readonly token: string;
   readonly quotas: PlatformQuotas;
-  readonly certificate: string;
-  readonly privateKey: string;
+  /** Absent where the platform makes a certificate of its own, which nobody checks. */
+  readonly tls: { readonly certificate: string; readonly privateKey: string } | undefined;
   readonly activation: string | undefined;
   readonly config: Readonly<Record<string, string>>;
   readonly imagePulls: readonly string[];
@@ -67,6 +67,6 @@ export interface PlatformEndpoint {
   readonly address: string;
   readonly port: number;
   readonly token: string;
-  /** PEM; only this CA is trusted. */
-  readonly ca: string;
+  /** PEM; only these authorities are trusted. Absent where whoever answers is believed. */
+  readonly ca: string | undefined;
 }

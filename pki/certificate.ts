@@ -17,9 +17,13 @@ export interface Expectation {
   readonly at: string;
   /** It must be allowed to sign others. */
   readonly authority?: boolean;
-  /** It must be good for each of these DNS names. */
+  /** It must be good for each of these DNS names, as Go's clients judge it too: not by its subject, wildcards by whole labels. */
   readonly names?: readonly string[];
+  /** Milliseconds that it must be valid for after `at`. */
+  readonly left?: number;
 }
+
+const strictly = { subject: 'never', partialWildcards: false } as const;
 
 /** What is wrong with a pair for this purpose, as the end of a sentence; undefined when nothing is. */
 export function certificateProblem(pair: PemPair, expected: Expectation): string | undefined {
@@ -29,17 +33,23 @@ export function certificateProblem(pair: PemPair, expected: Expectation): string
   if (!key) return 'the private key is not PEM that can be read';
   if (!certificate.checkPrivateKey(key))
     return 'the private key does not belong to the certificate';
-  const now = Date.parse(expected.at);
-  if (certificate.validFromDate.getTime() > now) {
-    return `the certificate is not valid before ${certificate.validFrom}`;
-  }
-  if (certificate.validToDate.getTime() <= now) {
-    return `the certificate ended on ${certificate.validTo}`;
-  }
+  const untimely = problemOfTime(certificate, expected);
+  if (untimely !== undefined) return untimely;
   if (expected.authority && !certificate.ca)
     return 'the certificate may not sign others (CA:FALSE)';
-  const missing = expected.names?.find((name) => certificate.checkHost(name) === undefined);
+  const missing = expected.names?.find((name) => !certificate.checkHost(name, strictly));
   return missing === undefined ? undefined : `the certificate does not cover ${missing}`;
+}
+
+function problemOfTime(
+  { validFrom, validFromDate, validTo, validToDate }: X509Certificate,
+  { at, left = 0 }: Expectation,
+): string | undefined {
+  const now = Date.parse(at);
+  if (validFromDate.getTime() > now) return `the certificate is not valid before ${validFrom}`;
+  const rest = validToDate.getTime() - now;
+  if (rest <= 0) return `the certificate ended on ${validTo}`;
+  return rest < left ? `the certificate ends already on ${validTo}` : undefined;
 }
 
 /**
@@ -69,7 +79,8 @@ export function certificatesIn(pem: string): string[] {
   return found.map((one) => `${one}\n`);
 }
 
-function tryTo<T>(action: () => T): T | undefined {
+/** Undefined where it throws. */
+export function tryTo<T>(action: () => T): T | undefined {
   try {
     return action();
   } catch {

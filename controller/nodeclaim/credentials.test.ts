@@ -1,13 +1,15 @@
 import { beforeEach, expect, test } from 'vitest';
 
-import { CreateError } from '#machine/errors.ts';
+import { CreateError, NodeClassError } from '#machine/errors.ts';
 import { Authority } from '#pki/authority.ts';
+import { newChain } from '#pki/testing/chains.ts';
 import { nodeClaims, type NodeClaim } from '#schemas/karpenter/types.ts';
 import { secrets } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { hours } from '#schemas/time/clock.ts';
 
+import { certificatesOf } from '../testing/certificates.ts';
 import { memoryContext } from '../testing/context.ts';
 import { nodeClaim, nodeClassSpec } from '../testing/objects.ts';
 import { ClaimInHand } from './claim-in-hand.ts';
@@ -29,22 +31,27 @@ beforeEach(async () => {
   memory = memoryContext();
   const { client, clock, namespace } = memory;
   const authority = await Authority.create(clock, { commonName: 'ca', validity: hours(24 * 365) });
-  newStore = () => new CredentialStore(client, namespace, async () => authority);
+  newStore = () =>
+    new CredentialStore(client, namespace, certificatesOf(memory.context, authority));
 });
 
 function handOf(name: string, claim: Partial<NodeClaim> = {}): ClaimInHand {
   const live = memory.client.seed(nodeClaims, nodeClaim(name, claim));
   return new ClaimInHand(live, undefined, memory.context.clusterUid, memory.clock);
 }
-const ensure = async (hand: ClaimInHand, store = newStore()) =>
-  store.ensure(hand, nodeClass, 'api.web.example.com', signal);
+const ensure = async (hand: ClaimInHand, store = newStore(), of = nodeClass) =>
+  store.ensure(hand, of, 'api.web.example.com', signal);
+const classWith = (api: ResolvedNodeClass['spec']['certificate']['api']): ResolvedNodeClass => ({
+  ...nodeClass,
+  spec: nodeClassSpec({ certificate: { api } }),
+});
 
 test('they are made once: a restart finds the same token and key', async () => {
   const hand = handOf('web-1');
   const first = await ensure(hand);
   expect(await ensure(hand)).toEqual(first);
   expect(first.token).toMatch(/^[\w-]{43}$/);
-  expect(first.certificate).toContain('BEGIN CERTIFICATE');
+  expect(first.tls?.certificate).toContain('BEGIN CERTIFICATE');
   expect(memory.client.all(secrets)).toHaveLength(1);
 });
 
@@ -83,4 +90,35 @@ test('two machines that happen to have one name never share a token', async () =
   await expect(ensure(second)).rejects.toThrow(CreateError);
   await newStore().remove(second);
   expect(await newStore().get(first)).toBeDefined();
+});
+
+test("a machine keeps what the user's Secret held at its launch", async () => {
+  const [first, second] = await Promise.all([
+    newChain(memory.clock, ['*.web.example.com']),
+    newChain(memory.clock, ['*.web.example.com']),
+  ]);
+  const put = ({ whole, root }: typeof first): void => {
+    const data = { 'tls.crt': whole.certificate, 'tls.key': whole.privateKey, 'ca.crt': root };
+    const encoded = Object.entries(data).map(([key, text]) => [key, btoa(text)]);
+    memory.client.seed(secrets, {
+      metadata: { name: 'own', namespace: memory.namespace },
+      data: Object.fromEntries(encoded),
+    });
+  };
+  const given = classWith({ mode: 'SecretRef', secretRef: { name: 'own' } });
+  const hand = handOf('web-1');
+  await expect(ensure(hand, newStore(), given)).rejects.toThrow(NodeClassError);
+  put(first);
+  const made = await ensure(hand, newStore(), given);
+  expect(made.tls).toEqual({ ...first.whole, ca: first.root });
+  put(second);
+  expect(await ensure(hand, newStore(), given)).toEqual(made);
+  expect((await ensure(handOf('web-2'), newStore(), given)).tls?.ca).toBe(second.root);
+});
+
+test('a machine without a certificate has a token all the same', async () => {
+  const hand = handOf('web-1');
+  const made = await ensure(hand, newStore(), classWith({ mode: 'None' }));
+  expect(made).toEqual({ token: expect.stringMatching(/^[\w-]{43}$/), tls: undefined });
+  expect(await newStore().get(hand)).toEqual(made);
 });

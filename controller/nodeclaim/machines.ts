@@ -60,13 +60,13 @@ export class Machines {
   /** Where Kraftlet and the controller reach the platform. */
   async endpoint(hand: ClaimInHand): Promise<PlatformEndpoint> {
     const { nodeClass } = this.revision(hand);
-    const { token, ca } = await this.credentials(hand);
+    const { token, tls } = await this.credentials(hand);
     return {
       fqdn: this.fqdn(hand),
       address: this.#address(hand),
       port: nodeClass.spec.platform?.port ?? defaultPort,
       token,
-      ca,
+      ca: tls?.ca,
     };
   }
 

@@ -13,6 +13,9 @@ import { minutes, seconds } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../caches.ts';
 import type { Catalog } from '../catalog.ts';
+import { Certificates } from '../certificates/certificates.ts';
+import { GivenCertificates } from '../certificates/given.ts';
+import { PrivateCa } from '../certificates/private-ca.ts';
 import type { Clouds } from '../clouds.ts';
 import type { Context } from '../context.ts';
 import { Freshest } from '../freshest.ts';
@@ -115,10 +118,14 @@ export function nodeClaimControllers(
 }
 
 function partsOf(context: Context, options: NodeClaimOptions, writer: ClaimWriter): Parts {
-  const { client, namespace, caches } = context;
+  const { client, namespace, caches, clock } = context;
   const authorityOf = (nodeClass: Parameters<NodeClassSecrets['authorityOf']>[0]) =>
     options.secrets.authorityOf(nodeClass);
-  const credentials = new CredentialStore(client, namespace, authorityOf);
+  const certificates = new Certificates({
+    PrivateCA: new PrivateCa(authorityOf),
+    SecretRef: new GivenCertificates(client, namespace, clock),
+  });
+  const credentials = new CredentialStore(client, namespace, certificates);
   return {
     ...options,
     context,

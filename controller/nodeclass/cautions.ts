@@ -12,9 +12,21 @@ export interface Caution {
 }
 
 /** What the spec itself says, whatever the world is like. */
-export function cautionsOf({ dns }: UnikraftNodeClassSpec): readonly Caution[] {
-  return dns.provider === 'None' ? [namesUnpublished] : [];
+export function cautionsOf({ dns, certificate }: UnikraftNodeClassSpec): readonly Caution[] {
+  return [
+    ...(dns.provider === 'None' ? [namesUnpublished] : []),
+    ...(certificate.api.mode === 'None' ? [machinesUnchecked] : []),
+  ];
 }
+
+const machinesUnchecked: Caution = {
+  condition: 'CertificateReady',
+  reason: 'MachinesNotChecked',
+  message: coded(
+    'spec.certificate.api.mode is None: nobody checks who answers for a machine, so whoever is on the way can take its token',
+    'KPU367',
+  ),
+};
 
 const namesUnpublished: Caution = {
   condition: 'DNSReady',

@@ -10,6 +10,7 @@ import type {
 } from '#schemas/nodeclass/types.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
+import type { GivenCertificates } from '../certificates/given.ts';
 import type { Clouds } from '../clouds.ts';
 import { coded } from '../reason.ts';
 import { cautionsOf, type Caution } from './cautions.ts';
@@ -33,6 +34,8 @@ export interface Findings {
   readonly cautions: readonly Caution[];
   readonly placement?: ResolvedPlacement;
   readonly dnsZoneID?: string;
+  /** Fingerprint of what the user gave to make machines' certificates from. */
+  readonly certificate?: string;
 }
 
 /** The world that a node class is checked against. */
@@ -40,6 +43,7 @@ export interface World {
   readonly clouds: Clouds;
   readonly releases: KraftletReleases;
   readonly secrets: NodeClassSecrets;
+  readonly given: GivenCertificates;
   readonly lookups: Lookups;
   readonly clusterUid: string;
 }
@@ -77,7 +81,7 @@ export async function check(
   const ask = asking(subject, world.lookups, signal);
   const { clouds, secrets, releases } = world;
   const { spec } = subject;
-  const [placement, zone, ...rest] = await Promise.all([
+  const [placement, zone, certificate, ...rest] = await Promise.all([
     ask({
       aspect: 'CredentialsReady',
       name: 'placement',
@@ -98,16 +102,16 @@ export async function check(
       },
     }),
     ask({
+      aspect: 'CertificateReady',
+      name: 'certificate',
+      pace: athome,
+      look: async () => checkCertificate(nodeClass, world),
+    }),
+    ask({
       aspect: 'CredentialsReady',
       name: 'activation',
       pace: athome,
       look: async () => secrets.checkActivation(spec),
-    }),
-    ask({
-      aspect: 'CertificateReady',
-      name: 'authority',
-      pace: athome,
-      look: async () => secrets.ensureAuthority(nodeClass),
     }),
     ask({
       aspect: 'KraftletReady',
@@ -116,7 +120,8 @@ export async function check(
       look: async () => releases.probe(spec.kraftlet, signal),
     }),
   ]);
-  return { ...found(placement, zone, rest), cautions: cautionsOf(spec) };
+  const resolved = { placement, zone, certificate };
+  return { ...found(resolved, rest), cautions: cautionsOf(spec) };
 }
 
 interface Answered<T> {
@@ -139,14 +144,17 @@ function asking({ nodeClass, spec }: Subject, lookups: Lookups, signal: AbortSig
   };
 }
 
-function found(
-  placement: Answered<ResolvedPlacement>,
-  zone: Answered<string>,
-  rest: readonly Answered<void>[],
-): Omit<Findings, 'cautions'> {
-  const troubles = [placement, zone, ...rest].flatMap(({ trouble }) => trouble ?? []);
+interface Resolved {
+  readonly placement: Answered<ResolvedPlacement>;
+  readonly zone: Answered<string>;
+  readonly certificate: Answered<string | undefined>;
+}
+
+function found(resolved: Resolved, rest: readonly Answered<void>[]): Omit<Findings, 'cautions'> {
+  const { placement, zone, certificate } = resolved;
+  const troubles = [placement, zone, certificate, ...rest].flatMap(({ trouble }) => trouble ?? []);
   const looked: Aspect[] = ['ValidationSucceeded', ...placementAspects(placement)];
-  const asked = [zone, ...rest].map(({ aspect }) => aspect);
+  const asked = [zone, certificate, ...rest].map(({ aspect }) => aspect);
   const bad = new Set(troubles.map(({ condition }) => condition));
   return {
     good: [...new Set([...looked, ...asked])].filter(
@@ -155,6 +163,7 @@ function found(
     troubles,
     ...(placement.value && { placement: placement.value }),
     ...(zone.value !== undefined && { dnsZoneID: zone.value }),
+    ...(certificate.value !== undefined && { certificate: certificate.value }),
   };
 }
 
@@ -182,6 +191,21 @@ async function resolvePlacement(
     const isGone = error instanceof NodeClassError && error.condition === 'ImageReady';
     if (!isGone || spec.image.id === pinned.id) throw error;
     return cloud.resolve(spec, signal);
+  }
+}
+
+/** @returns the fingerprint of what the user gave; machines made from another one would differ */
+async function checkCertificate(
+  nodeClass: Live<UnikraftNodeClass>,
+  { secrets, given }: World,
+): Promise<string | undefined> {
+  switch (nodeClass.spec.certificate.api.mode) {
+    case 'PrivateCA':
+      return secrets.ensureAuthority(nodeClass);
+    case 'SecretRef':
+      return given.check(nodeClass.spec);
+    case 'None':
+      return undefined;
   }
 }
 

@@ -14,6 +14,7 @@ import {
 import { milliseconds, seconds, type Duration } from '#schemas/time/clock.ts';
 
 import { by } from '../caches.ts';
+import { GivenCertificates } from '../certificates/given.ts';
 import type { Clouds } from '../clouds.ts';
 import type { Context } from '../context.ts';
 import { Freshest } from '../freshest.ts';
@@ -52,8 +53,9 @@ export class NodeClassController implements Reconciler {
   constructor(context: Context, { clouds, releases }: NodeClassOptions) {
     const { client, caches, clock, namespace, clusterUid } = context;
     const secrets = new NodeClassSecrets(client, namespace, clock);
+    const given = new GivenCertificates(client, namespace, clock);
     this.#context = context;
-    this.#world = { clouds, releases, secrets, lookups: new Lookups(clock), clusterUid };
+    this.#world = { clouds, releases, secrets, given, lookups: new Lookups(clock), clusterUid };
     this.#nodeClasses = new Freshest(caches.nodeClasses);
     this.#revisions = new StoredRevisions(client, context);
     this.#termination = new Termination(context, this.#revisions, secrets);
@@ -106,7 +108,10 @@ export class NodeClassController implements Reconciler {
     const stored = pinned && resolvedIn(pinned);
     const findings = await check(nodeClass, stored?.image, this.#world, signal);
     const update = findings.placement
-      ? revisionName(nodeClass.metadata.name, nodeClass.spec, findings.placement.image.id)
+      ? revisionName(nodeClass.metadata.name, nodeClass.spec, {
+          imageID: findings.placement.image.id,
+          certificate: findings.certificate ?? stored?.certificate,
+        })
       : pinned?.metadata.name;
     const isUsable = await this.#store(nodeClass, update, findings);
     const inUse = this.#stillStored(nodeClass);
@@ -127,7 +132,7 @@ export class NodeClassController implements Reconciler {
   async #store(
     nodeClass: Live<UnikraftNodeClass>,
     name: string | undefined,
-    { placement, dnsZoneID, troubles }: Findings,
+    { placement, dnsZoneID, certificate, troubles }: Findings,
   ): Promise<boolean> {
     if (name === undefined || !placement || dnsZoneID === undefined || troubles.length > 0) {
       return false;
@@ -137,6 +142,7 @@ export class NodeClassController implements Reconciler {
       spec: staticPart(nodeClass.spec),
       ...placement,
       dnsZoneID,
+      ...(certificate !== undefined && { certificate }),
     };
     const { number, written } = await this.#revisions.ensure(name, nodeClass, resolved);
     if (written) this.#context.recorder.record(revisionReady(nodeClass, name, number));

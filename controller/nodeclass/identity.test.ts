@@ -56,19 +56,21 @@ describe('a spec that makes other machines has another hash', () => {
 
 describe('the name of a revision', () => {
   test('begins with the class, fits a label value, and ends the cut part well', () => {
-    const name = revisionName(`${'a'.repeat(51)}.${'b'.repeat(60)}`, plain, 'ami-1');
+    const name = revisionName(`${'a'.repeat(51)}.${'b'.repeat(60)}`, plain, { imageID: 'ami-1' });
     expect(name).toMatch(/^a{51}-[0-9a-f]{10}$/);
-    expect(revisionName('default', plain, 'ami-1')).toMatch(/^default-[0-9a-f]{10}$/);
+    expect(revisionName('default', plain, { imageID: 'ami-1' })).toMatch(/^default-[0-9a-f]{10}$/);
   });
 
-  test('differs by image, and by class even when long names begin alike', () => {
+  test('differs by image and certificate, and by class even when long names begin alike', () => {
     const long = 'a'.repeat(60);
     const names = [
-      revisionName('default', plain, 'ami-1'),
-      revisionName('default', plain, 'ami-2'),
-      revisionName(`${long}1`, plain, 'ami-1'),
-      revisionName(`${long}2`, plain, 'ami-1'),
+      revisionName('default', plain, { imageID: 'ami-1' }),
+      revisionName('default', plain, { imageID: 'ami-2' }),
+      revisionName(`${long}1`, plain, { imageID: 'ami-1' }),
+      revisionName(`${long}2`, plain, { imageID: 'ami-1' }),
+      revisionName('default', plain, { imageID: 'ami-1', certificate: 'a' }),
+      revisionName('default', plain, { imageID: 'ami-1', certificate: 'b' }),
     ];
-    expect(new Set(names).size).toBe(4);
+    expect(new Set(names).size).toBe(names.length);
   });
 });

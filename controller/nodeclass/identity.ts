@@ -23,15 +23,16 @@ export function specHash(spec: UnikraftNodeClassSpec): string {
 }
 
 /**
- * Name of the ControllerRevision for a spec with its image: readable, short enough for a label value, and different
+ * Name of the ControllerRevision for a spec with its image and certificate: readable, short enough for a label value, and different
  * for two classes whose names begin alike.
  */
 export function revisionName(
   nodeClass: string,
   spec: UnikraftNodeClassSpec,
-  imageID: string,
+  { imageID, certificate }: { imageID: string; certificate?: string | undefined },
 ): string {
-  const hash = fingerprint({ nodeClass, spec: normalised(staticPart(spec)), imageID }, 10);
+  const found = { nodeClass, spec: normalised(staticPart(spec)), imageID, certificate };
+  const hash = fingerprint(found, 10);
   return `${nodeClass.slice(0, 52).replace(/[-.]+$/, '')}-${hash}`; // 52 + 1 + 10 = 63
 }
 

@@ -4,6 +4,7 @@ import type { TsigKey } from '#machine/dns/rfc2136/tsig.ts';
 import { NodeClassError } from '#machine/errors.ts';
 import { Authority } from '#pki/authority.ts';
 import { InvalidCertificate } from '#pki/certificate.ts';
+import { certificatePrint } from '#pki/chain.ts';
 import type { Secret } from '#schemas/kubernetes/core.ts';
 import type { Live, OwnerReference } from '#schemas/kubernetes/meta.ts';
 import { secrets } from '#schemas/kubernetes/resource.ts';
@@ -15,6 +16,8 @@ import type {
   UnikraftNodeClassSpec,
 } from '#schemas/nodeclass/types.ts';
 import { hours, type Clock } from '#schemas/time/clock.ts';
+
+import { readSecret, textIn } from '../read-secret.ts';
 
 /** Machines live for weeks; their authority outlives them all, since nothing replaces it. */
 const authorityValidity = hours(24 * 3650);
@@ -52,7 +55,7 @@ export class NodeClassSecrets {
     const { name, key = activationKey } = reference;
     const secret = await this.#get(name);
     if (!secret) throw missing(activation, this.#namespace, name);
-    if (textOf(secret, key)) return;
+    if (textIn(secret, key)) return;
     const message = `Secret ${this.#namespace}/${name} has no "${key}" in its data`;
     throw new NodeClassError({ ...activation, reason: 'ActivationSecretInvalid' }, message);
   }
@@ -60,9 +63,10 @@ export class NodeClassSecrets {
   /**
    * Sees to it that there is an authority: the user's own, or one that is made once and never replaced.
    *
+   * @returns the fingerprint of the user's own
    * @throws NodeClassError when it is missing or cannot sign
    */
-  async ensureAuthority(nodeClass: Live<UnikraftNodeClass>): Promise<void> {
+  async ensureAuthority(nodeClass: Live<UnikraftNodeClass>): Promise<string | undefined> {
     const { metadata, spec } = nodeClass;
     const name = authoritySecretName(metadata.name, spec);
     const own = spec.certificate.api.caSecretRef === undefined;
@@ -75,7 +79,8 @@ export class NodeClassSecrets {
         'Remove it, or name it in spec.certificate.api.caSecretRef';
       throw new NodeClassError({ ...authority, reason: 'CASecretTaken' }, message);
     }
-    this.#load(name, secret);
+    const { pem } = this.#load(name, secret);
+    return own ? undefined : certificatePrint(pem.certificate);
   }
 
   /**
@@ -98,7 +103,7 @@ export class NodeClassSecrets {
   async tsigKey({ name, algorithm = 'hmac-sha256', secretRef }: TsigSpec): Promise<TsigKey> {
     const secret = await this.#get(secretRef.name);
     if (!secret) throw missing(updates, this.#namespace, secretRef.name);
-    const text = textOf(secret, tsigKeyName).trim();
+    const text = textIn(secret, tsigKeyName).trim();
     if (/^[A-Za-z0-9+/]{8,}={0,2}$/.test(text)) {
       return { name, algorithm, secret: Buffer.from(text, 'base64') };
     }
@@ -120,7 +125,7 @@ export class NodeClassSecrets {
   }
 
   #load(name: string, secret: Secret): Authority {
-    const pem = { certificate: textOf(secret, 'tls.crt'), privateKey: textOf(secret, 'tls.key') };
+    const pem = { certificate: textIn(secret, 'tls.crt'), privateKey: textIn(secret, 'tls.key') };
     try {
       return Authority.load(pem, this.#clock);
     } catch (error) {
@@ -154,12 +159,7 @@ export class NodeClassSecrets {
   }
 
   async #get(name: string): Promise<Live<Secret> | undefined> {
-    try {
-      return await this.#client.get(secrets, { namespace: this.#namespace, name });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    return readSecret(this.#client, { namespace: this.#namespace, name });
   }
 }
 
@@ -179,10 +179,6 @@ function missing(
 ): NodeClassError {
   const message = `Secret ${namespace}/${name} does not exist; it is looked for every few seconds`;
   return new NodeClassError({ ...part, reason: 'SecretNotFound' }, message);
-}
-
-function textOf(secret: Secret, key: string): string {
-  return Buffer.from(secret.data?.[key] ?? '', 'base64').toString('utf8');
 }
 
 function base64(text: string): string {

@@ -37,6 +37,7 @@ import { CloudCatalog } from '../nodeclass/catalog.ts';
 import { Revisions } from '../nodeclass/revisions.ts';
 import { Nominations } from '../provisioning/nominations.ts';
 import { Reservations } from '../reservations/reservations.ts';
+import { certificatesOf } from './certificates.ts';
 import { memoryContext } from './context.ts';
 import { FakeCloud } from './fake-cloud.ts';
 import { FakeKraftlets } from './fake-kraftlets.ts';
@@ -124,7 +125,11 @@ export class ClaimWorld {
     const claims = new Freshest<NodeClaim>(context.caches.nodeClaims);
     const freshNodes = new Freshest<Node>(context.caches.nodes);
     const writer = new ClaimWriter(client, claims);
-    const credentials = new CredentialStore(client, this.namespace, async () => this.authority);
+    const credentials = new CredentialStore(
+      client,
+      this.namespace,
+      certificatesOf({ client, namespace: this.namespace, clock: this.clock }, this.authority),
+    );
     this.nominations = new Nominations(context);
     const reservations = new Reservations(context);
     const parts = {

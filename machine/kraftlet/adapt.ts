@@ -14,15 +14,23 @@ import { priorityClassName } from './values.ts';
 const caDirectory = '/etc/karpenter-unikraft/ca';
 const caVolume = 'karpenter-unikraft-ca';
 
+const caVariable = 'SSL_CERT_DIR';
+const insecureVariable = 'KRAFTLET_ALLOW_INSECURE';
+/** What a chart says of these is not used. */
+const ours = new Set([caVariable, insecureVariable, 'KRAFTLET_ENABLE_PLATFORM_HEALTH_CONDITION']);
+
 /**
  * Variables of every container of the Kraftlet. Kraftlet has no setting for a CA, but is a Go program, and those read
- * SSL_CERT_DIR. Its platform-health condition looks its endpoint up among the vendor's metros, where a machine of
- * one's own is not, and would keep the Node NotReady for ever.
+ * SSL_CERT_DIR; only where there is nothing to trust, with certificate mode None, it is told to check nothing. Its
+ * platform-health condition looks its endpoint up among the vendor's metros, where a machine of one's own is not, and
+ * would keep the Node NotReady for ever.
  */
-const environment = {
-  SSL_CERT_DIR: caDirectory,
-  KRAFTLET_ENABLE_PLATFORM_HEALTH_CONDITION: 'false',
-};
+function environment(hasCa: boolean): Record<string, string> {
+  return {
+    ...(hasCa ? { [caVariable]: caDirectory } : { [insecureVariable]: 'true' }),
+    KRAFTLET_ENABLE_PLATFORM_HEALTH_CONDITION: 'false',
+  };
+}
 
 /** The name of the Secret that holds the CA of a machine's platform, `ca.crt`. */
 export const caSecretName = (identity: MachineIdentity): string => `${identity.name}-ca`;
@@ -43,11 +51,11 @@ export function labelled<T extends KubeObject>(object: T, identity: MachineIdent
   };
 }
 
-type Wanted = Pick<ReleaseRequest, 'identity' | 'hostAliases'>;
+type Wanted = Pick<ReleaseRequest, 'identity' | 'endpoint' | 'hostAliases'>;
 
 /**
  * The chart's StatefulSet as one machine needs it: one Pod that is not moved for tidiness, never runs on a node that
- * itself is a Kraftlet's, trusts the machine's CA and knows such names of the machine as are in no DNS.
+ * itself is a Kraftlet's, trusts the machine's CA, if it has one, and knows such names of the machine as are in no DNS.
  */
 export function adapted(set: StatefulSet, wanted: Wanted): StatefulSet {
   const { identity } = wanted;
@@ -71,16 +79,18 @@ export function adapted(set: StatefulSet, wanted: Wanted): StatefulSet {
   };
 }
 
-function podSpec(spec: PodSpec, { identity, hostAliases }: Wanted): PodSpec {
+function podSpec(spec: PodSpec, { identity, endpoint, hostAliases }: Wanted): PodSpec {
+  const hasCa = endpoint.ca !== undefined;
   const { containers, initContainers, volumes = [] } = spec;
   const ca = { name: caVolume, secret: { secretName: caSecretName(identity) } };
+  const trusting = (container: Container): Container => adaptedContainer(container, hasCa);
   return {
     ...spec,
     priorityClassName,
     affinity: { ...spec.affinity, nodeAffinity: awayFromKraftlets(spec.affinity?.nodeAffinity) },
     containers: containers.map(trusting),
     ...(initContainers === undefined ? {} : { initContainers: initContainers.map(trusting) }),
-    volumes: [...volumes.filter(({ name }) => name !== caVolume), ca],
+    volumes: [...volumes.filter(({ name }) => name !== caVolume), ...(hasCa ? [ca] : [])],
     ...(hostAliases.length > 0 && { hostAliases: withOurs(spec.hostAliases, hostAliases) }),
   };
 }
@@ -109,15 +119,16 @@ function mergedByIp(aliases: readonly HostAlias[]): { ip: string; hostnames: str
   }));
 }
 
-function trusting(container: Container): Container {
+function adaptedContainer(container: Container, hasCa: boolean): Container {
   const { env = [], volumeMounts = [] } = container;
-  const ours = Object.entries(environment).map(([name, value]) => ({ name, value }));
+  const added = Object.entries(environment(hasCa)).map(([name, value]) => ({ name, value }));
+  const mount = { name: caVolume, mountPath: caDirectory, readOnly: true };
   return {
     ...container,
-    env: [...env.filter(({ name }) => !Object.hasOwn(environment, name)), ...ours],
+    env: [...env.filter(({ name }) => !ours.has(name)), ...added],
     volumeMounts: [
       ...volumeMounts.filter(({ name }) => name !== caVolume),
-      { name: caVolume, mountPath: caDirectory, readOnly: true },
+      ...(hasCa ? [mount] : []),
     ],
   };
 }

@@ -259,6 +259,24 @@ describe('a release', () => {
     expect(podOf(await renderedSet()).spec.hostAliases).toEqual(theirs);
   });
 
+  test('checks nobody only where there is nothing to trust, whatever the chart says', async () => {
+    const insecure = { name: 'KRAFTLET_ALLOW_INSECURE', value: 'true' };
+    helm.objects = chart({ containers: [{ name: 'kraftlet', env: [insecure] }] });
+    expect(podOf(await renderedSet()).spec.containers[0]?.env).not.toContainEqual(insecure);
+
+    const { endpoint, ...rest } = request();
+    const trusting = { ...rest, endpoint: { ...endpoint, ca: undefined } };
+    const objects = await releases.render(trusting, signal);
+    const { spec } = podOf(objects.find(({ kind }) => kind === 'StatefulSet') as StatefulSet);
+    expect(spec.containers[0]?.env).toEqual([
+      insecure,
+      { name: 'KRAFTLET_ENABLE_PLATFORM_HEALTH_CONDITION', value: 'false' },
+    ]);
+    expect(spec.containers[0]?.volumeMounts).toEqual([]);
+    expect(spec.volumes).toEqual([]);
+    expect(objects.map(({ metadata }) => metadata?.name)).not.toContain('web-3f2a91c0-ca');
+  });
+
   test('is rendered once for the same machine, and anew when anything differs', async () => {
     const first = await render();
     expect(await render()).toEqual(first);

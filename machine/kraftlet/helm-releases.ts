@@ -7,6 +7,7 @@ import type { KraftletSpec } from '#schemas/nodeclass/types.ts';
 
 import { NodeClassError } from '../errors.ts';
 import { faults } from '../faults.ts';
+import type { MachineIdentity } from '../machine.ts';
 import { adapted, caSecretName, labelled } from './adapt.ts';
 import { type Helm, HelmFailed, type Rendering } from './helm.ts';
 import { Limiter } from './limiter.ts';
@@ -78,15 +79,9 @@ export class HelmReleases implements KraftletReleases {
     );
     const set = objects.find(({ kind }) => kind === 'StatefulSet') as StatefulSet;
     const serviceAccount = set.spec?.template.spec.serviceAccountName ?? 'default';
-    const ca: Secret = {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: caSecretName(identity), namespace },
-      type: 'Opaque',
-      data: { 'ca.crt': Buffer.from(endpoint.ca).toString('base64') },
-    };
+    const ca = endpoint.ca === undefined ? [] : [caSecret(identity, namespace, endpoint.ca)];
     const binding = bindingOf(identity.name, this.#clusterRole, serviceAccount, namespace);
-    return [binding, ca, ...objects].map((object) => labelled(object, identity));
+    return [binding, ...ca, ...objects].map((object) => labelled(object, identity));
   }
 
   #namespaceOf({ namespace = defaultNamespace }: KraftletSpec): string {
@@ -109,6 +104,16 @@ export class HelmReleases implements KraftletReleases {
     const [oldest] = this.#rendered.keys();
     if (this.#rendered.size > kept && oldest !== undefined) this.#rendered.delete(oldest);
   }
+}
+
+function caSecret(identity: MachineIdentity, namespace: string, ca: string): Secret {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: caSecretName(identity), namespace },
+    type: 'Opaque',
+    data: { 'ca.crt': Buffer.from(ca).toString('base64') },
+  };
 }
 
 /** Kraftlet's rights are cluster-wide (Nodes, Pods of all namespaces), so a binding has no namespace to live in. */

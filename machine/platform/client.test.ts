@@ -69,6 +69,16 @@ const hard = {
   total_volume_mb: 512_000,
 };
 
+test('without a CA whoever answers is believed, with one nobody else', async () => {
+  answers['/v1/healthz'] = [healthy];
+  const other = await Authority.create(realTime, { commonName: 'other', validity: day });
+  const believing = { ...endpoint, ca: undefined };
+  const doubting = { ...endpoint, ca: other.pem.certificate };
+
+  await expect(platform.health(believing, signal)).resolves.toHaveLength(1);
+  await expect(platform.health(doubting, signal)).rejects.toThrow(PlatformUnavailable);
+});
+
 describe('health', () => {
   test('is what each check says', async () => {
     const checks = { images: 'healthy', systemd: 'degraded', 'user-defined': 'dazed' };

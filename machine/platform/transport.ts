@@ -16,7 +16,8 @@ const maxBytes = 1 << 20;
 
 /**
  * One GET to a machine: connected by address, so that no resolver stands between, and believed by name, so that an
- * address which was given to another machine in the meantime is found out. Only the endpoint's own CA is trusted.
+ * address which was given to another machine in the meantime is found out. Only the endpoint's own CA is trusted; an
+ * endpoint without one is believed whoever answers, which is what certificate mode None means.
  *
  * Each call has its own connection: calls to one machine are seconds apart, and machines come and go.
  */
@@ -32,7 +33,7 @@ export async function get(
       port: endpoint.port,
       path,
       servername: endpoint.fqdn,
-      ca: endpoint.ca,
+      ...(endpoint.ca === undefined ? { rejectUnauthorized: false } : { ca: endpoint.ca }),
       agent: false,
       headers: {
         host: endpoint.port === 443 ? endpoint.fqdn : `${endpoint.fqdn}:${endpoint.port}`,

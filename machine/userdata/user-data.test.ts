@@ -11,8 +11,10 @@ const bootstrap: Bootstrap = {
   port: 443,
   token: 'c2VjcmV0',
   quotas: { vcpus: 8, memoryMiB: 12_288, volumeStorageMiB: 512_000, instances: 1000 },
-  certificate: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
-  privateKey: '-----BEGIN PRIVATE KEY-----\nBBBB\n-----END PRIVATE KEY-----\n',
+  tls: {
+    certificate: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+    privateKey: '-----BEGIN PRIVATE KEY-----\nBBBB\n-----END PRIVATE KEY-----\n',
+  },
   activation: undefined,
   config: {},
   imagePulls: [],
@@ -38,12 +40,18 @@ test('a machine is told its name, its user and its certificate', () => {
       fqdn: bootstrap.fqdn,
       port: 443,
       users: [{ name: 'kraftlet', token: 'c2VjcmV0', quotas: bootstrap.quotas }],
-      tls: { certificate: bootstrap.certificate, privateKey: bootstrap.privateKey },
+      tls: bootstrap.tls,
       activationToken: 'once',
       config: {},
       imagePulls: ['a/b:1'],
     },
   });
+});
+
+test('a machine that is given no certificate is told of none', () => {
+  expect(machineIn(renderUserData({ ...bootstrap, tls: undefined })).content).not.toHaveProperty(
+    'tls',
+  );
 });
 
 test('the same machine is told the same bytes, in whatever order its settings were written', () => {

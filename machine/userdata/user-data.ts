@@ -16,14 +16,14 @@ export const machineFile = '/etc/unikraft/machine.json';
  * @throws UserDataTooLarge over 16 KiB
  */
 export function renderUserData(bootstrap: Bootstrap): string {
-  const { fqdn, port, token, quotas, certificate, privateKey, activation } = bootstrap;
+  const { fqdn, port, token, quotas, tls, activation } = bootstrap;
   const { vcpus, memoryMiB, volumeStorageMiB, instances } = quotas;
   const machine = {
     apiVersion: 'machine.karpenter.unikraft.com/v1alpha1',
     fqdn,
     port,
     users: [{ name: 'kraftlet', token, quotas: { vcpus, memoryMiB, volumeStorageMiB, instances } }],
-    tls: { certificate, privateKey },
+    ...(tls && { tls: { certificate: tls.certificate, privateKey: tls.privateKey } }),
     ...(activation === undefined ? {} : { activationToken: activation }),
     config: sorted(bootstrap.config),
     imagePulls: bootstrap.imagePulls,

@@ -186,7 +186,7 @@ describe('user data', () => {
     ['machine.json is not JSON', `#cloud-config\nwrite_files: [{path: ${file}, content: "{"}]`],
     ['v2 is not known', userDataWith({ ...right, apiVersion: 'v2' })],
     ['users[0].quotas.vcpus is not a whole number', userDataWith({ ...right, users })],
-    ['tls is not an object', userDataWith({ ...right, tls: undefined })],
+    ['tls is not an object', userDataWith({ ...right, tls: 'none' })],
   ])('that %s is refused', ([reason, userData]) => {
     expect(() => readUserData(userData)).toThrow(BadUserData);
     expect(() => readUserData(userData)).toThrow(reason);

@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { createServer, type Server } from 'node:https';
 
 import type { Logger } from '#kube/log.ts';
-import type { Clock, Instant } from '#schemas/time/clock.ts';
+import { Authority } from '#pki/authority.ts';
+import type { PemPair } from '#pki/certificate.ts';
+import { hours, type Clock, type Instant } from '#schemas/time/clock.ts';
 
 import { checksAt, type MachineScript } from './health.ts';
 import { type ApiAnswer, Platform } from './platform.ts';
@@ -34,7 +36,8 @@ export class Machine {
 
   powerOn(): void {
     const { boot, diesAfter, health } = this.#spec.script;
-    if (health !== 'mute') this.#timers.push(this.#clock.after(boot, () => this.#boot()));
+    if (health !== 'mute')
+      this.#timers.push(this.#clock.after(boot, () => void this.#boot(this.#timers)));
     if (diesAfter !== undefined) {
       this.#timers.push(this.#clock.after(diesAfter, () => void this.powerOff()));
     }
@@ -52,15 +55,17 @@ export class Machine {
     await closed;
   }
 
-  #boot(): void {
+  async #boot(timers: readonly unknown[]): Promise<void> {
     try {
-      this.#listen(readUserData(this.#spec.userData));
+      const settings = readUserData(this.#spec.userData);
+      const tls = settings.tls ?? (await ownCertificate(settings.fqdn, this.#clock));
+      if (timers === this.#timers) this.#listen(settings, tls); // else it was switched off meanwhile
     } catch (error) {
       this.#log.error({ err: error }, 'the machine cannot come up with this user data');
     }
   }
 
-  #listen({ users, certificate, privateKey, port, fqdn }: MachineSettings): void {
+  #listen({ users, port, fqdn }: MachineSettings, { certificate, privateKey }: PemPair): void {
     const upSince = this.#clock.now();
     const platform = new Platform(
       this.#allowed(users),
@@ -90,6 +95,12 @@ export class Machine {
   #checks(upSince: Instant): ReturnType<typeof checksAt> {
     return checksAt(this.#clock.now() - upSince, this.#spec.script);
   }
+}
+
+/** As the platform makes one for itself: nobody signed it but itself. */
+async function ownCertificate(fqdn: string, clock: Clock): Promise<PemPair> {
+  const { pem } = await Authority.create(clock, { commonName: fqdn, validity: hours(24) });
+  return pem;
 }
 
 async function answer(request: IncomingMessage, platform: Platform): Promise<ApiAnswer> {

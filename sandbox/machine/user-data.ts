@@ -4,6 +4,8 @@
  */
 import { parse } from 'yaml';
 
+import type { PemPair } from '#pki/certificate.ts';
+
 export interface Quotas {
   readonly vcpus: number;
   readonly memoryMiB: number;
@@ -21,8 +23,8 @@ export interface MachineSettings {
   readonly fqdn: string;
   readonly port: number;
   readonly users: readonly PlatformUser[];
-  readonly certificate: string;
-  readonly privateKey: string;
+  /** Absent where the platform makes a certificate of its own. */
+  readonly tls: PemPair | undefined;
 }
 
 export class BadUserData extends Error {}
@@ -37,13 +39,12 @@ export function readUserData(userData: string): MachineSettings {
   const version = settings.text('apiVersion');
   if (version !== apiVersion)
     throw new BadUserData(`${settingsFile}: apiVersion ${version} is not known`);
-  const tls = settings.inside('tls');
+  const tls = settings.has('tls') ? settings.inside('tls') : undefined;
   return {
     fqdn: settings.text('fqdn'),
     port: settings.whole('port'),
     users: settings.list('users').map(readUser),
-    certificate: tls.text('certificate'),
-    privateKey: tls.text('privateKey'),
+    tls: tls && { certificate: tls.text('certificate'), privateKey: tls.text('privateKey') },
   };
 }
 
@@ -101,6 +102,10 @@ class Reader {
     const value = this.#object[key];
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
     throw new BadUserData(`${this.#path}.${key} is not a whole number`);
+  }
+
+  has(key: string): boolean {
+    return this.#object[key] !== undefined;
   }
 
   inside(key: string): Reader {

@@ -302,4 +302,14 @@ export const admission = {
     happens: `${warned} The Pod is treated as if it had no such label.`,
     fix: 'Write "true" to opt in or "false" to opt out, or remove the label.',
   },
+  KPU367: {
+    title: 'Nobody checks the certificates of machines',
+    happens: warned,
+    fix: "Use certificate.api.mode PrivateCA. None is for trials in a network of one's own: whoever is on the way reads the token of a machine and what its Pods are started with.",
+  },
+  KPU368: {
+    title: 'The fields of the certificate do not go with its mode',
+    happens: refused,
+    fix: 'Set what the mode needs, and nothing that belongs to another one.',
+  },
 } as const satisfies Record<string, Explanation>;

@@ -101,6 +101,11 @@ export const nodeClass = {
     happens: `CertificateReady=False. ${staysOnLast}`,
     fix: "Give certificate.api.caSecretRef a Secret of the operator's namespace whose tls.crt is a CA that is valid long enough and whose tls.key belongs to it, or leave it out to have one made.",
   },
+  KPU361: {
+    title: 'The certificate Secret cannot serve the machines',
+    happens: `CertificateReady=False, and no machine is made with it; those that run keep what they have. ${staysOnLast}`,
+    fix: "Give certificate.api.secretRef a Secret of the operator's namespace with tls.crt (the leaf first, then each signer), tls.key that belongs to it and, unless a public authority signed it, ca.crt. It has to cover the names of all machines, so a wildcard in the first label, for which dns.nameTemplate must put {{node}} into the first label; and to be valid for 24 hours more.",
+  },
   KPU260: {
     title: 'The Kraftlet chart cannot be had',
     happens: `KraftletReady=False. ${staysOnLast}`,

@@ -386,10 +386,11 @@ export interface CertificateSpec {
  */
 export interface ApiCertificate {
   /**
-   * PrivateCA: the operator signs a certificate for each machine with a CA of its own or of caSecretRef, and Kraftlet trusts that CA alone.
+   * PrivateCA: the operator signs a certificate for each machine with a CA of its own or of caSecretRef, and Kraftlet trusts that CA alone. SecretRef: all machines show the certificate of secretRef. None: machines show what they like and nobody checks it, so whoever is on the way reads their tokens; for trials only.
    */
-  mode: 'PrivateCA';
+  mode: 'PrivateCA' | 'SecretRef' | 'None';
   caSecretRef?: SecretRef;
+  secretRef?: CertificateSecretRef;
   /**
    * How long a certificate is valid. It is fixed at launch, so it has to outlive the machine. When absent it is as long as the machine may live (expireAfter) and a day; for ever means as long as the authority.
    */
@@ -400,6 +401,16 @@ export interface ApiCertificate {
  * Secret in the operator's namespace with the CA as tls.crt and tls.key; without it the operator makes one.
  */
 export interface SecretRef {
+  /**
+   * Name of the Secret.
+   */
+  name: string;
+}
+
+/**
+ * Secret in the operator's namespace with certificate and key as tls.crt and tls.key, and ca.crt where its authority is not a public one. It must cover the name of every machine, by a wildcard.
+ */
+export interface CertificateSecretRef {
   /**
    * Name of the Secret.
    */

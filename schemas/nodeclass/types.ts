@@ -49,6 +49,8 @@ export interface ResolvedNodeClass {
   subnets: { id: string; zone: string; zoneID: string }[];
   securityGroups: string[];
   dnsZoneID: string;
+  /** Fingerprint of the user's certificate, or authority, that machines get; absent where the operator makes its own. */
+  certificate?: string;
 }
 
 export const unikraftNodeClasses = resource<UnikraftNodeClass>(

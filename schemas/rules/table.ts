@@ -5,6 +5,7 @@ import { referenceRules } from './machine/reference.ts';
 import { requirementRules } from './machine/requirements.ts';
 import { taintRules } from './machine/taints.ts';
 import { capacityRules } from './node-class/capacity.ts';
+import { certificateRules } from './node-class/certificate.ts';
 import { cloudRules } from './node-class/clouds.ts';
 import { dnsRules } from './node-class/dns.ts';
 import { joiningRules } from './node-class/joining.ts';
@@ -32,6 +33,7 @@ export const rules: readonly Rule[] = [
   ...nodeClassShapeRules,
   ...cloudRules,
   ...dnsRules,
+  ...certificateRules,
   ...machineRules,
   ...capacityRules,
   ...joiningRules,

@@ -83,14 +83,13 @@ export class Instance implements Step {
   ): Promise<Bootstrap> {
     const { machines } = this.#parts;
     const { platform } = nodeClass.spec;
-    const { token, certificate, privateKey } = await machines.credentials(hand);
+    const { token, tls } = await machines.credentials(hand);
     return {
       fqdn: machines.fqdn(hand),
       port: platform?.port ?? 443,
       token,
       quotas,
-      certificate,
-      privateKey,
+      tls,
       activation: await this.#activation(nodeClass),
       config: platform?.config ?? {},
       imagePulls: platform?.imagePulls ?? [],

@@ -72,6 +72,19 @@ const anyPlatform = someOf<PlatformSpec>({
   config: mapOf(['NET_COUNT', 'constructor', prototypeName], fc.constantFrom('1', '2')),
 });
 
+type Api = UnikraftNodeClassSpec['certificate']['api'];
+
+const anyCertificate: fc.Arbitrary<Api> = fc
+  .tuple(
+    fc.constantFrom<Api['mode']>('PrivateCA', 'SecretRef', 'None'),
+    someOf<Omit<Api, 'mode'>>({
+      duration: anyDuration,
+      caSecretRef: fc.constant({ name: 'ca' }),
+      secretRef: fc.constant({ name: 'tls' }),
+    }),
+  )
+  .map(([mode, rest]) => ({ mode, ...rest }));
+
 const anyValues = mapOf<unknown>(
   ['node', 'ukc', 'kraftlet', 'image', 'priorityClassName', 'constructor'],
   mapOf<unknown>(
@@ -105,7 +118,7 @@ const anyChange = someOf<UnikraftNodeClassSpec>({
     healthy: anyDuration,
     registration: anyDuration,
   }),
-  certificate: anyDuration.map((duration) => ({ api: { mode: 'PrivateCA' as const, duration } })),
+  certificate: anyCertificate.map((api) => ({ api })),
   kraftlet: fc
     .record(
       {

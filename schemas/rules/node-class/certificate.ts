@@ -1,0 +1,67 @@
+import { unikraftNodeClasses, type UnikraftNodeClassSpec } from '../../nodeclass/types.ts';
+import type { Rule } from '../rule.ts';
+import { nodeClass } from '../samples.ts';
+
+type Api = UnikraftNodeClassSpec['certificate']['api'];
+
+const shared = {
+  target: unikraftNodeClasses,
+  operations: ['CREATE', 'UPDATE'],
+  path: 'spec.certificate.api',
+} as const satisfies Partial<Rule>;
+
+const own = { name: 'machines-tls' };
+const by = (api: Api): ReturnType<typeof nodeClass> => nodeClass({ certificate: { api } });
+
+/** What goes together for the certificates of machines. */
+export const certificateRules: readonly Rule[] = [
+  {
+    ...shared,
+    name: 'node-class-certificate-has-its-source',
+    code: 'KPU368',
+    severity: 'deny',
+    cel: "self.mode != 'SecretRef' || has(self.secretRef)",
+    message: 'The mode needs a field that is not set, so no machine would get a certificate.',
+    fix: 'Set secretRef for SecretRef.',
+    docs: 'There is no default that could be meant.',
+    accepts: [by({ mode: 'SecretRef', secretRef: own }), nodeClass()],
+    rejects: [by({ mode: 'SecretRef' })],
+  },
+  {
+    ...shared,
+    name: 'node-class-certificate-fields-are-of-its-mode',
+    code: 'KPU368',
+    severity: 'deny',
+    cel:
+      "(self.mode == 'PrivateCA' || !has(self.caSecretRef)) && (self.mode == 'SecretRef' || !has(self.secretRef))" +
+      " && (self.mode == 'PrivateCA' || !has(self.duration))",
+    message: 'A field of spec.certificate.api is not for its mode.',
+    fix: 'Use caSecretRef and duration with mode PrivateCA, and secretRef with SecretRef.',
+    docs: 'It would look as if it mattered.',
+    accepts: [
+      by({ mode: 'PrivateCA', caSecretRef: own, duration: '720h' }),
+      by({ mode: 'SecretRef', secretRef: own }),
+      by({ mode: 'None' }),
+    ],
+    rejects: [
+      by({ mode: 'PrivateCA', secretRef: own }),
+      by({ mode: 'SecretRef', secretRef: own, caSecretRef: own }),
+      by({ mode: 'SecretRef', secretRef: own, duration: '720h' }),
+      by({ mode: 'None', secretRef: own }),
+      by({ mode: 'None', duration: '720h' }),
+    ],
+  },
+  {
+    ...shared,
+    name: 'node-class-certificate-is-checked',
+    code: 'KPU367',
+    severity: 'warn',
+    cel: "self.mode != 'None'",
+    message:
+      'Nobody checks who answers for a machine, so whoever is on the way can take its tokens and run in its place.',
+    fix: 'Use PrivateCA, which needs nothing else.',
+    docs: 'The controller and Kraftlet send their tokens to whatever answers at the address of a machine.',
+    accepts: [nodeClass(), by({ mode: 'SecretRef', secretRef: own })],
+    rejects: [by({ mode: 'None' })],
+  },
+];
