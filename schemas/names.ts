@@ -44,6 +44,8 @@ export const annotations = {
   /** Set by kube-controller-manager on a claim whose volume is its own. */
   bindCompleted: 'pv.kubernetes.io/bind-completed',
   doNotDisrupt: 'karpenter.sh/do-not-disrupt',
+  /** "true" on a Node whose machine is not to be replaced though it is down. */
+  doNotRepair: 'karpenter.sh/do-not-repair',
   nodePoolHash: 'karpenter.sh/nodepool-hash',
   nodePoolHashVersion: 'karpenter.sh/nodepool-hash-version',
   terminationTimestamp: 'karpenter.sh/nodeclaim-termination-timestamp',

@@ -77,13 +77,44 @@ export class KraftletRelease {
     objects: readonly KubeObject[],
     signal: AbortSignal,
   ): Promise<readonly KubeObject[]> {
-    const found = new Set<string>();
+    const found = await this.#versions(hand, objects, signal);
+    return objects.filter((object) => !found.has(nameOf(object)));
+  }
+
+  /**
+   * Applies all of it again, so that what somebody changed is as it was rendered.
+   *
+   * @returns those that were not so, or why the API server refuses
+   */
+  async renew(
+    hand: ClaimInHand,
+    objects: readonly KubeObject[],
+    signal: AbortSignal,
+  ): Promise<{ readonly changed: readonly KubeObject[]; readonly refused?: Outcome }> {
+    const before = await this.#versions(hand, objects, signal);
+    const refused = await this.apply(hand, objects, signal);
+    const after = await this.#versions(hand, objects, signal);
+    const isChanged = (object: KubeObject): boolean =>
+      before.get(nameOf(object)) !== after.get(nameOf(object));
+    return { changed: objects.filter(isChanged), ...(refused && { refused }) };
+  }
+
+  /** Generations where there are such, since a status is written all the time; else resourceVersions. */
+  async #versions(
+    hand: ClaimInHand,
+    objects: readonly KubeObject[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
     const look = async (resource: Resource<KubeObject>): Promise<void> => {
       const { items } = await this.#client.list(resource, { ...scopeOf(hand, resource), signal });
-      for (const { metadata } of items) found.add(`${resource.kind}/${metadata.name}`);
+      for (const { metadata } of items) {
+        const { uid, generation, resourceVersion } = metadata;
+        found.set(`${resource.kind}/${metadata.name}`, `${uid}/${generation ?? resourceVersion}`);
+      }
     };
     await Promise.all([...new Set(objects.map(releaseResource))].map(look));
-    return objects.filter(({ kind, metadata }) => !found.has(`${kind}/${metadata?.name}`));
+    return found;
   }
 
   /** @returns why the API server takes none of it, if it does not */
@@ -109,6 +140,10 @@ export class KraftletRelease {
       return refusalOf(error);
     }
   }
+}
+
+function nameOf({ kind, metadata }: KubeObject): string {
+  return `${kind}/${metadata?.name}`;
 }
 
 /** Where the objects of a kind that belong to a machine are, for lists. */

@@ -35,6 +35,7 @@ import { Interruption } from './garbagecollection/interruption.ts';
 import { LostNode } from './lost-node.ts';
 import { Machines } from './machines.ts';
 import { NodeClaimMetrics } from './metrics.ts';
+import { repairOf } from './repair/wiring.ts';
 
 /** Other claims go on while one waits for a cloud; a hundred machines at once is a busy day. */
 const concurrency = 100;
@@ -42,6 +43,8 @@ const concurrency = 100;
 const collectionInterval = seconds(15);
 /** Status checks fail for two minutes before they count. */
 const statusInterval = minutes(1);
+/** What is down is tolerated for ten minutes at least; a Kraftlet is missed after one. */
+const repairInterval = minutes(1);
 
 export interface NodeClaimOptions {
   readonly catalog: Catalog;
@@ -80,6 +83,7 @@ export function nodeClaimControllers(
   });
   const collector = new Collector(context, clouds, revisions);
   const interruption = new Interruption(context, clouds, revisions, metrics);
+  const repair = repairOf(context, { ...parts, revisions }, metrics);
   const loop = { clock, log, metrics };
   return [
     new Controller({
@@ -114,6 +118,7 @@ export function nodeClaimControllers(
       (signal) => interruption.look(signal),
       loop,
     ),
+    singleton('nodeclaim.repair', repairInterval, (signal) => repair.look(signal), loop),
   ];
 }
 

@@ -33,6 +33,8 @@ import { releaseResources } from '../nodeclaim/kraftlet-release.ts';
 import { LostNode } from '../nodeclaim/lost-node.ts';
 import { Machines } from '../nodeclaim/machines.ts';
 import { NodeClaimMetrics } from '../nodeclaim/metrics.ts';
+import type { Repair } from '../nodeclaim/repair/repair.ts';
+import { repairOf } from '../nodeclaim/repair/wiring.ts';
 import { CloudCatalog } from '../nodeclass/catalog.ts';
 import { Revisions } from '../nodeclass/revisions.ts';
 import { Nominations } from '../provisioning/nominations.ts';
@@ -83,6 +85,7 @@ export class ClaimWorld {
   #provider: CloudProvider = this.cloud;
   #names: DnsProvider = this.dns;
   #controller!: NodeClaimController;
+  #repair!: Repair;
   readonly authority: Authority;
 
   private constructor(authority: Authority) {
@@ -146,6 +149,7 @@ export class ClaimWorld {
       capacity: new CapacityCheck(context, reservations),
       nodes: freshNodes,
     };
+    this.#repair = repairOf(context, { ...parts, revisions }, new Metrics());
     this.#controller = new NodeClaimController(context, {
       claims,
       revisions,
@@ -158,6 +162,11 @@ export class ClaimWorld {
         termination: terminationChain(parts),
       },
     });
+  }
+
+  /** The once-a-minute look after machines and their Kraftlets. */
+  async round(): Promise<void> {
+    await this.#repair.look(new AbortController().signal);
   }
 
   /** One pass over one claim. A process that dies in it is started again. */

@@ -48,6 +48,8 @@ export class FakeDns implements DnsProvider, NameLookup {
 export class FakePlatform implements PlatformApi {
   readonly #cloud: FakeCloud;
   status: HealthCheck['status'] = 'healthy';
+  /** Addresses that answer nothing, though their instances run. */
+  readonly silent = new Set<string>();
   /** What it allows in place of what it was told. */
   allows: Partial<PlatformQuotas> = {};
 
@@ -66,7 +68,8 @@ export class FakePlatform implements PlatformApi {
 
   #told({ address, token }: PlatformEndpoint): { quotas: PlatformQuotas } {
     const instance = this.#cloud.at(address);
-    if (!instance) throw new PlatformUnavailable(`connect ECONNREFUSED ${address}`);
+    if (!instance || this.silent.has(address))
+      throw new PlatformUnavailable(`connect ECONNREFUSED ${address}`);
     const [, content = ''] = /content: (".*")/.exec(instance.request.userData) ?? [];
     const machine = JSON.parse(JSON.parse(content) as string) as {
       users: { token: string; quotas: PlatformQuotas }[];
@@ -89,12 +92,13 @@ export class FakeReleases implements KraftletReleases {
     const { name, claimUid } = request.identity;
     const namespace = request.kraftlet.namespace ?? 'kraftlet';
     const common = { name, labels: { [labels.claimUid]: claimUid } };
-    const part = (apiVersion: string, kind: string): KubeObject => ({
+    const part = (apiVersion: string, kind: string, spec?: object): KubeObject => ({
       apiVersion,
       kind,
       metadata: { ...common, namespace },
+      ...(spec && { spec }),
     });
-    const set = part('apps/v1', 'StatefulSet');
+    const set = part('apps/v1', 'StatefulSet', { replicas: 1 });
     const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding' };
     return [
       { ...binding, metadata: common },

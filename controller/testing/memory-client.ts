@@ -299,8 +299,13 @@ export class MemoryClient implements KubeClient {
     object: Live<T>,
     before: Live<T> | undefined,
   ): Live<T> {
-    const { deletionTimestamp, finalizers } = object.metadata;
-    if (before && deletionTimestamp !== undefined && !finalizers?.length) {
+    const {
+      deletionTimestamp,
+      finalizers,
+      deletionGracePeriodSeconds: grace = 0,
+    } = object.metadata;
+    // one that is on its way out with grace goes when its kubelet says so
+    if (before && deletionTimestamp !== undefined && !finalizers?.length && grace === 0) {
       this.#drop(resource, object);
       return object;
     }

@@ -301,6 +301,11 @@ describe('a chart', () => {
       { ...named('v1', 'Secret'), metadata: { name: 'x', namespace: 'kube-system' } },
       /namespace kube-system/,
     ],
+    [
+      'a token that outlives its Pod',
+      { ...named('v1', 'Secret'), type: 'kubernetes.io/service-account-token' } as KubeObject,
+      /brings a token for ever in Secret web-3f2a91c0/,
+    ],
     ['a second StatefulSet', named('apps/v1', 'StatefulSet'), /has 2 StatefulSets/],
   ];
   test.each(refused)('with %s is refused', async (_case, object, message) => {

@@ -1,5 +1,6 @@
 import { isMap, parseAllDocuments } from 'yaml';
 
+import type { Secret } from '#schemas/kubernetes/core.ts';
 import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 
 import { NodeClassError } from '../errors.ts';
@@ -50,7 +51,11 @@ function parse(manifest: string): KubeObject[] {
   });
 }
 
-function check({ apiVersion, kind = '', metadata }: KubeObject, namespace: string): void {
+/**
+ * A token that is bound to no Pod would let a Kraftlet that was given up go on beside the next one: docs/adr/0027.
+ */
+function check(object: KubeObject, namespace: string): void {
+  const { apiVersion, kind = '', metadata } = object;
   const name = `${kind} ${metadata?.name}`;
   if (!Object.hasOwn(allowed, kind) || allowed[kind] !== apiVersion) {
     refuse(
@@ -59,6 +64,9 @@ function check({ apiVersion, kind = '', metadata }: KubeObject, namespace: strin
   }
   if (metadata?.namespace !== undefined && metadata.namespace !== namespace) {
     refuse(`puts ${name} into namespace ${metadata.namespace}; the release's own is ${namespace}`);
+  }
+  if ((object as Secret).type === 'kubernetes.io/service-account-token') {
+    refuse(`brings a token for ever in ${name}; a Kraftlet may only have that of its Pod`);
   }
 }
 

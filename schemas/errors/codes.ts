@@ -4,6 +4,7 @@ import { disruption } from './disruption.ts';
 import { machines } from './machines.ts';
 import { nodeClass } from './node-class.ts';
 import { quotas } from './quotas.ts';
+import { repair } from './repair.ts';
 
 /**
  * Every error and warning that a person can see, by its stable code. docs/reference/codes.md is made from this table.
@@ -17,6 +18,7 @@ export const codes = inOrder({
   ...nodeClass,
   ...machines,
   ...quotas,
+  ...repair,
   ...disruption,
   ...cli,
 });

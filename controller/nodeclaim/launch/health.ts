@@ -42,7 +42,7 @@ export class Health implements Step {
   async #trouble(endpoint: PlatformEndpoint, signal: AbortSignal): Promise<string | undefined> {
     try {
       const sick = (await this.#platform.health(endpoint, signal)).filter(isNotHealthy);
-      return sick.length === 0 ? undefined : describe(sick);
+      return sick.length === 0 ? undefined : textOf(sick);
     } catch (error) {
       if (error instanceof PlatformUnavailable) return error.message;
       throw error;
@@ -57,11 +57,12 @@ export class Health implements Step {
   }
 }
 
-function isNotHealthy(check: HealthCheck): boolean {
+export function isNotHealthy(check: HealthCheck): boolean {
   return check.status !== 'healthy';
 }
 
-function describe(sick: readonly HealthCheck[]): string {
+/** `The platform answers, but images is unknown, systemd is degraded`. */
+export function textOf(sick: readonly HealthCheck[]): string {
   const names = sick.map(({ name, status }) => `${name} is ${status}`).toSorted();
   return `The platform answers, but ${names.join(', ')}`;
 }

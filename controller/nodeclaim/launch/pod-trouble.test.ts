@@ -19,7 +19,7 @@ const waiting = (reason: string | undefined, message?: string): Partial<Pod> => 
 });
 
 test('a Pod without a node says why it has none', () => {
-  const message = '0/3 nodes are available: 3 Insufficient memory.';
+  const message = '0/3 nodes are available: 3 Insufficient memory';
   const conditions = [
     { type: 'PodScheduled', status: 'False' as const, reason: 'Unschedulable', message },
   ];

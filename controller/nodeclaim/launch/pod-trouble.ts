@@ -1,5 +1,7 @@
 import type { ContainerStatus, Pod } from '#schemas/kubernetes/core.ts';
 
+import { coded } from '../../reason.ts';
+
 /** Reasons of a waiting container that do not pass by themselves soon. */
 const stuck = new Set([
   'ErrImagePull',
@@ -10,7 +12,7 @@ const stuck = new Set([
   'CrashLoopBackOff',
 ]);
 
-interface Trouble {
+export interface Trouble {
   readonly reason: string;
   readonly message: string;
 }
@@ -20,9 +22,15 @@ interface Trouble {
  * @returns undefined while nothing speaks against it
  */
 export function podTrouble(pod: Pod): Trouble | undefined {
+  const found = troubleOf(pod);
+  return found && { reason: found.reason, message: coded(found.message, 'KPU327') };
+}
+
+/** The same without a code, for a sentence that has one of its own. */
+export function troubleOf(pod: Pod): Trouble | undefined {
   const found = unscheduled(pod) ?? stuckContainer(pod);
   if (!found) return undefined;
-  const message = `Kraftlet Pod ${pod.metadata?.name ?? ''}: ${found.message} (KPU327)`;
+  const message = `Kraftlet Pod ${pod.metadata?.name ?? ''}: ${found.message}`;
   return { reason: found.reason, message };
 }
 

@@ -1,9 +1,7 @@
 import type { KubeClient } from '#kube/client/client.ts';
-import { isNotFound } from '#kube/client/errors.ts';
 import type { EventRecorder } from '#kube/runtime/events.ts';
-import { nodeClaims, type NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
-import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
+import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import { minutes } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../../caches.ts';
@@ -14,6 +12,7 @@ import { podTrouble } from '../launch/pod-trouble.ts';
 import { isRevisionLost, lostRevision } from '../lost-revision.ts';
 import type { Machines } from '../machines.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
+import { isStillWanted } from '../still-wanted.ts';
 
 /** A Kraftlet that does not run is looked after this often, besides whenever something changes. */
 const often = minutes(1);
@@ -51,14 +50,14 @@ export class KraftletUpkeep implements Step {
 
   /** @returns why it cannot be restored, if it cannot */
   async #restore(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome | undefined> {
-    const { release, machines, recorder } = this.#parts;
+    const { client, release, machines, recorder } = this.#parts;
     hand.instance ??= await machines.instance(hand, signal);
     if (hand.instance?.state !== 'running') return undefined; // its end is found out elsewhere
     const missing = await release.missing(hand, await release.render(hand, signal), signal);
-    if (missing.length === 0 || !(await this.#isWanted(hand, signal))) return undefined;
+    if (missing.length === 0 || !(await isStillWanted(client, hand, signal))) return undefined;
     const refused = await release.apply(hand, missing, signal);
     if (refused) return refused;
-    const message = `${textOf(missing)} of Kraftlet release ${hand.identity.name} had gone and is made again`;
+    const message = `${kindsOf(missing)} of Kraftlet release ${hand.identity.name} had gone and is made again`;
     recorder.record({
       object: hand.claim,
       type: 'Warning',
@@ -66,16 +65,6 @@ export class KraftletUpkeep implements Step {
       message,
     });
     return undefined;
-  }
-
-  /** A claim that leaves has its release taken down, and a cache may not have heard of it. */
-  async #isWanted({ identity }: ClaimInHand, signal: AbortSignal): Promise<boolean> {
-    const claim: Live<NodeClaim> | undefined = await this.#parts.client
-      .get(nodeClaims, { name: identity.claim }, { signal })
-      .catch(absent);
-    return (
-      claim?.metadata.uid === identity.claimUid && claim.metadata.deletionTimestamp === undefined
-    );
   }
 
   #notReady({ identity }: ClaimInHand): Outcome {
@@ -90,10 +79,6 @@ export class KraftletUpkeep implements Step {
 }
 
 /** `ServiceAccount, StatefulSet`. */
-function textOf(objects: readonly KubeObject[]): string {
+export function kindsOf(objects: readonly KubeObject[]): string {
   return [...new Set(objects.map(({ kind }) => kind))].join(', ');
-}
-
-function absent(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
 }
