@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { silentLogger } from '#kube/log.ts';
 import { CloudFacts } from '#machine/cloud/cloud-facts.ts';
+import { noDns } from '#machine/dns/no-dns.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 
 import { LazyClouds } from './clouds.ts';
@@ -13,6 +14,7 @@ const newClouds = () =>
     facts: new CloudFacts(),
     log: silentLogger,
     tsigKey: async ({ name }) => ({ name, algorithm: 'hmac-sha256', secret: Buffer.from('x') }),
+    externalDns: noDns,
   });
 const role = (assumeRoleARN: string) =>
   nodeClassSpec({

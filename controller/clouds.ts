@@ -27,6 +27,8 @@ export interface LazyCloudsParts {
   readonly log: Logger;
   /** Reads the key of a class that has one, each time anew. */
   readonly tsigKey: (tsig: TsigSpec) => Promise<TsigKey>;
+  /** Names by objects of the cluster; one serves all classes. */
+  readonly externalDns: DnsProvider;
 }
 
 /** The real ones. */
@@ -71,6 +73,8 @@ export class LazyClouds implements Clouds {
         const place = updatesOf(spec);
         return this.#shared(JSON.stringify(place), async () => this.#loadRfc2136(place));
       }
+      case 'ExternalDNS':
+        return this.#parts.externalDns;
       case 'None':
         return noDns;
     }

@@ -17,6 +17,7 @@ import type { Clock } from '#schemas/time/clock.ts';
 import { LazyClouds, type LazyCloudsParts } from './clouds.ts';
 import type { Context } from './context.ts';
 import { disruptionControllers } from './disruption/wiring.ts';
+import { ExternalDns } from './external-dns.ts';
 import { informers } from './informers.ts';
 import { KarpenterCrds } from './karpenter-crds.ts';
 import { nodeClaimControllers } from './nodeclaim/wiring.ts';
@@ -77,7 +78,8 @@ function controllers(
   const facts = new CloudFacts();
   const secrets = new NodeClassSecrets(client, namespace, clock);
   const tsigKey: LazyCloudsParts['tsigKey'] = async (tsig) => secrets.tsigKey(tsig);
-  const clouds = new LazyClouds({ clock, facts, log, tsigKey });
+  const externalDns = new ExternalDns(client, namespace);
+  const clouds = new LazyClouds({ clock, facts, log, tsigKey, externalDns });
   const revisions = new Revisions(context);
   const catalog = new CloudCatalog(context, revisions, clouds);
   const reservations = new Reservations(context);

@@ -47,6 +47,8 @@ export const faults = {
   zoneNotFound: fault('KPU240', 'DNSReady', 'ZoneNotFound'),
   zoneForbidden: passing('KPU241', 'DNSReady', 'ZoneForbidden'),
   zoneAmbiguous: fault('KPU242', 'DNSReady', 'ZoneAmbiguous'),
+  endpointsUnknown: passing('KPU372', 'DNSReady', 'DNSEndpointsNotServed'),
+  endpointsRefused: passing('KPU373', 'DNSReady', 'DNSEndpointsRefused'),
   chartUnavailable: passing('KPU260', 'KraftletReady', 'ChartUnavailable'),
   chartRefused: fault('KPU261', 'KraftletReady', 'ChartRefused'),
   chartBroken: fault('KPU262', 'KraftletReady', 'ChartDoesNotRender'),

@@ -59,7 +59,7 @@ export function launchChain(parts: Parts): readonly Step[] {
     new Credentials(credentials, machines),
     new Instance({ client, caches, namespace, clock, machines, writer }),
     new Running(machines, clock),
-    new Dns(machines, parts.names),
+    new Dns(machines, parts.names, clock),
     new Health(parts.platform, machines, parts.capacity, clock),
     new Kraftlet(caches, new KraftletRelease(client, parts.releases, machines)),
     ...upkeepChain(parts),
@@ -78,11 +78,11 @@ export function upkeepChain({ context, releases, machines }: Parts): readonly St
 /** … and how it goes. The order is what keeps Pods, addresses and limits safe: docs/concepts/machine-life.md. */
 export function terminationChain(parts: Parts): readonly Step[] {
   const { context, reservations, nominations, credentials, machines } = parts;
-  const { client, caches, clock } = context;
+  const { client, caches, clock, recorder } = context;
   return [
     new Drain(context, { nodes: parts.nodes, machines, eviction: new Eviction(context) }),
     new Uninstall(client, caches, clock),
-    new DnsGone(machines),
+    new DnsGone({ machines, names: parts.names, recorder, clock }),
     new InstanceGone(machines, clock),
     new PodsReleased(client, caches),
     new NodeReleased(client, caches),

@@ -77,7 +77,7 @@ test('its Node is open, and carries what scheduling needs to know', async () => 
 });
 
 test('names that are in no DNS are neither written nor looked up, and Kraftlet is told them', async () => {
-  world.useDns({ provider: 'None', zone: 'machines.internal' }, noDns);
+  world.useDns({ provider: 'None', zone: 'machines.internal' }, () => noDns);
   await world.claim();
   await world.initialized();
   const [set] = world.client.all(statefulSets);

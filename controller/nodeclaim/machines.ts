@@ -1,5 +1,5 @@
 import type { CloudProvider } from '#machine/cloud/provider.ts';
-import type { AddressRecord, RecordOwner } from '#machine/dns/provider.ts';
+import type { AddressRecord, DnsProvider, RecordHolder } from '#machine/dns/provider.ts';
 import { PlatformUnauthorized, PlatformUnavailable } from '#machine/errors.ts';
 import type { HostAlias } from '#machine/kraftlet/release.ts';
 import type { Instance, PlatformEndpoint } from '#machine/machine.ts';
@@ -97,32 +97,54 @@ export class Machines {
   }
 
   async writeRecords(hand: ClaimInHand, signal: AbortSignal): Promise<void> {
-    const { spec, dnsZoneID } = this.revision(hand).nodeClass;
-    const dns = await this.#clouds.dns(spec);
-    await dns.upsert(dnsZoneID, this.records(hand), ownerOf(hand), signal);
+    const dns = await this.#dns(hand);
+    const { dnsZoneID } = this.revision(hand).nodeClass;
+    await dns.upsert(dnsZoneID, this.records(hand), holderOf(hand), signal);
   }
 
   /** Takes away every record the machine can have, also those of a launch that did not get to the end. */
   async removeRecords(hand: ClaimInHand, signal: AbortSignal): Promise<void> {
+    const dns = await this.#dns(hand);
     const { spec, dnsZoneID } = this.revision(hand).nodeClass;
-    const dns = await this.#clouds.dns(spec);
     const { all } = machineNames(spec.dns, hand.identity.name);
-    await dns.remove(dnsZoneID, all, ownerOf(hand), signal);
+    await dns.remove(dnsZoneID, all, holderOf(hand), signal);
+  }
+
+  /** Why its names are not there yet, where whoever writes them is known to be the reason. */
+  async hindrance(hand: ClaimInHand, signal: AbortSignal): Promise<string | undefined> {
+    const dns = await this.#dns(hand);
+    return dns.hindrance?.(holderOf(hand), signal);
+  }
+
+  /** Names that may lead to the machine for a while after they were removed, since somebody else does that. */
+  async lingering(hand: ClaimInHand, signal: AbortSignal): Promise<AddressRecord[]> {
+    const { isDelegated } = await this.#dns(hand);
+    if (isDelegated !== true) return [];
+    hand.instance ??= await this.instance(hand, signal);
+    return this.#addressIn(hand) === undefined ? [] : this.records(hand);
+  }
+
+  async #dns(hand: ClaimInHand): Promise<DnsProvider> {
+    return this.#clouds.dns(this.revision(hand).nodeClass.spec);
+  }
+
+  #addressIn(hand: ClaimInHand): string | undefined {
+    const { addressType = 'Internal' } = this.revision(hand).nodeClass.spec.dns;
+    const { privateAddress, publicAddress } = hand.instance ?? {};
+    return addressType === 'Internal' ? privateAddress : publicAddress;
   }
 
   #address(hand: ClaimInHand): string {
+    const address = this.#addressIn(hand);
+    if (address !== undefined) return address;
     const { addressType = 'Internal' } = this.revision(hand).nodeClass.spec.dns;
-    const { instance } = hand;
-    const address = addressType === 'Internal' ? instance?.privateAddress : instance?.publicAddress;
-    if (address === undefined) {
-      throw new PlatformUnavailable(
-        `Instance ${instance?.id ?? ''} has no ${addressType.toLowerCase()} address`,
-      );
-    }
-    return address;
+    throw new PlatformUnavailable(
+      `Instance ${hand.instance?.id ?? ''} has no ${addressType.toLowerCase()} address`,
+    );
   }
 }
 
-function ownerOf({ identity }: ClaimInHand): RecordOwner {
-  return { clusterUid: identity.clusterUid, claimUid: identity.claimUid };
+function holderOf({ identity }: ClaimInHand): RecordHolder {
+  const { clusterUid, claimUid, claim } = identity;
+  return { clusterUid, claimUid, claim };
 }

@@ -1,3 +1,4 @@
+import type { KubeClient } from '#kube/client/client.ts';
 import { Metrics } from '#kube/metrics.ts';
 import type { EventNote } from '#kube/runtime/events.ts';
 import type { CloudProvider } from '#machine/cloud/provider.ts';
@@ -23,6 +24,7 @@ import { hours, seconds, type Duration } from '#schemas/time/clock.ts';
 
 import type { Clouds } from '../clouds.ts';
 import type { Context } from '../context.ts';
+import { ExternalDns } from '../external-dns.ts';
 import { Freshest } from '../freshest.ts';
 import { CapacityCheck } from '../nodeclaim/capacity-check.ts';
 import { launchChain, terminationChain, upkeepChain } from '../nodeclaim/chain.ts';
@@ -42,6 +44,7 @@ import { Reservations } from '../reservations/reservations.ts';
 import { certificatesOf } from './certificates.ts';
 import { memoryContext } from './context.ts';
 import { FakeCloud } from './fake-cloud.ts';
+import { FakeExternalDns, ofMachines } from './fake-external-dns.ts';
 import { FakeKraftlets } from './fake-kraftlets.ts';
 import { FakeDns, FakePlatform, FakeReleases } from './fake-machines.ts';
 import { nodeClaim, nodeClassSpec, nodePool, pod } from './objects.ts';
@@ -83,7 +86,8 @@ export class ClaimWorld {
   readonly wire = new Tripwire();
   nominations!: Nominations;
   #provider: CloudProvider = this.cloud;
-  #names: DnsProvider = this.dns;
+  #names: (client: KubeClient) => DnsProvider = () => this.dns;
+  #external: FakeExternalDns | undefined;
   #controller!: NodeClaimController;
   #repair!: Repair;
   readonly authority: Authority;
@@ -109,10 +113,19 @@ export class ClaimWorld {
   }
 
   /** Names are held there from now on, as the class says; they are looked up where they always were. */
-  useDns(spec: DnsSpec, provider: DnsProvider): void {
-    this.#names = provider;
+  useDns(spec: DnsSpec, names: (client: KubeClient) => DnsProvider): void {
+    this.#names = names;
     this.#seed(spec);
     this.restart();
+  }
+
+  /** Names are written by external-dns from now on. */
+  delegateDns(): FakeExternalDns {
+    const spec = { provider: 'ExternalDNS', zone: 'machines.example.com' } as const;
+    this.useDns(spec, (client) => new ExternalDns(client, this.namespace));
+    const external = new FakeExternalDns(this.client, this.dns);
+    this.#external = external;
+    return external;
   }
 
   /** A new process over the same world; its caches begin with what there is. */
@@ -122,7 +135,7 @@ export class ClaimWorld {
     const client = this.wire.on('api', this.client);
     const context: Context = { ...this.#memory.context, client };
     const cloud = this.wire.on('cloud', this.#provider);
-    const dns = this.wire.on('dns', this.#names);
+    const dns = this.wire.on('dns', this.#names(client));
     const clouds: Clouds = { for: async () => cloud, dns: async () => dns };
     const revisions = new Revisions(context);
     const claims = new Freshest<NodeClaim>(context.caches.nodeClaims);
@@ -182,9 +195,10 @@ export class ClaimWorld {
     }
   }
 
-  /** Kubernetes and Kraftlet do their part, then each claim is looked at. */
+  /** Kubernetes, Kraftlet and external-dns do their part, then each claim is looked at. */
   async look(): Promise<void> {
     await this.kraftlets.act();
+    this.#external?.act();
     for (const { metadata } of this.client.all(nodeClaims)) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other, so that a story is the same each time
       await this.pass(metadata.name);
@@ -219,6 +233,7 @@ export class ClaimWorld {
 
   async gone(name = 'web-1'): Promise<void> {
     await this.until(() => this.find(name) === undefined);
+    this.#external?.act(); // a machine that died is not kept until its names are gone
   }
 
   find(name = 'web-1'): Live<NodeClaim> | undefined {
@@ -257,7 +272,7 @@ export class ClaimWorld {
     return {
       claims: this.client.all(nodeClaims).length,
       instances: this.cloud.alive.length,
-      records: this.dns.records.size,
+      records: this.dns.records.size + ofMachines(this.client).length,
       secrets: this.client.all(secrets).filter(ours).length,
       nodes: this.nodes.length,
       releases: releaseResources.flatMap((one) => this.client.all(one).filter(ours)).length,

@@ -15,6 +15,7 @@ export class FakeDns implements DnsProvider, NameLookup {
   readonly records = new Map<string, { address: string; owner: string }>();
   upsertFailure: Error | undefined;
   removeFailure: Error | undefined;
+  lookupFailure: Error | undefined;
   /** Names are written and not yet seen by anybody. */
   isSlow = false;
 
@@ -39,6 +40,7 @@ export class FakeDns implements DnsProvider, NameLookup {
   }
 
   async lookup(name: string): Promise<readonly string[]> {
+    if (this.lookupFailure) throw this.lookupFailure;
     const record = this.isSlow ? undefined : this.records.get(name);
     return record ? [record.address] : [];
   }

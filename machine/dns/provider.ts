@@ -12,18 +12,25 @@ export interface RecordOwner {
   readonly claimUid: string;
 }
 
+/** The claim that holds them by name too: where ownership is that of an object, it is told both. */
+export interface RecordHolder extends RecordOwner {
+  readonly claim: string;
+}
+
 /**
  * Writes names of machines into a zone. Record and ownership record go in one atomic change. A name that exists
  * without our ownership is never overwritten: {@link DnsConflict}.
  */
 export interface DnsProvider {
+  /** Somebody else writes what was asked for, some time later: names that were removed may still lead to the machine. */
+  readonly isDelegated?: boolean;
   /** The zone's id, proven to exist and to be writable by us; throws NodeClassError with code for DNSReady. */
   resolveZone(zone: string, zoneID: string | undefined, signal: AbortSignal): Promise<string>;
   /** Makes each record read exactly so; does nothing when they do already. */
   upsert(
     zoneID: string,
     records: readonly AddressRecord[],
-    owner: RecordOwner,
+    owner: RecordHolder,
     signal: AbortSignal,
   ): Promise<void>;
   /** Removes every one of these names that this owner holds; names of others are left alone. */
@@ -33,6 +40,8 @@ export interface DnsProvider {
     owner: RecordOwner,
     signal: AbortSignal,
   ): Promise<void>;
+  /** Why names that were written are not there yet, for a person; absent where nothing is known of that. */
+  hindrance?(owner: RecordHolder, signal: AbortSignal): Promise<string>;
 }
 
 /** Looks names up where the world does, at the servers the operator was given. */

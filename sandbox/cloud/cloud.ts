@@ -31,7 +31,7 @@ export interface SandboxCloudOptions {
 export interface CloudLeaks {
   /** Not terminated. */
   readonly instances: number;
-  /** Records in hosted zones beside SOA and NS. */
+  /** Records in zones beside SOA and NS. */
   readonly records: number;
   /** Disks that outlived their instance. */
   readonly volumes: number;
@@ -64,6 +64,7 @@ export class SandboxCloud {
   readonly cloudDns: CloudDns;
   readonly machines: Machines;
   readonly #dns: DnsServer;
+  readonly #others: (() => ServedZone)[] = [];
   readonly #block: LoopbackBlock;
 
   private constructor(block: LoopbackBlock, options: SandboxCloudOptions) {
@@ -84,6 +85,7 @@ export class SandboxCloud {
     this.#dns = new DnsServer(() => [
       ...this.route53.zones.all.map(served),
       ...this.cloudDns.zones.map(servedByGoogle),
+      ...this.#otherZones,
     ]);
   }
 
@@ -95,6 +97,15 @@ export class SandboxCloud {
 
   get #services() {
     return [this.ec2, this.route53, this.sts, this.ssm, this.gce, this.cloudDns];
+  }
+
+  /** Has names answered for that are held elsewhere; what stands in such a zone is left over as in any. */
+  serve(zone: () => ServedZone): void {
+    this.#others.push(zone);
+  }
+
+  get #otherZones(): ServedZone[] {
+    return this.#others.map((zone) => zone());
   }
 
   /** `127.0.0.1:port`: answers for the zones of both clouds. */
@@ -134,6 +145,7 @@ export class SandboxCloud {
     const records = [
       ...this.route53.zones.all.flatMap((zone) => [...zone.records.values()]),
       ...this.cloudDns.zones.flatMap((zone) => [...zone.records.values()]),
+      ...this.#otherZones.flatMap(({ sets }) => sets),
     ];
     return {
       instances: all.filter(({ state }) => state !== 'terminated').length + google.all.length,

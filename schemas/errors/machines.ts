@@ -256,7 +256,31 @@ export const machines = {
   KPU371: {
     title: 'Names of machines are in no DNS',
     happens:
-      'dns.provider of the node class is None, and its condition DNSReady says so while it is True. Machines work: the operator connects by address, and the Pod of Kraftlet has the names in its hosts file. Nothing else can reach a machine, or its registry, by name.',
+      'The node class has dns.provider None, and its condition DNSReady says so while it is True. Machines work: the operator connects by address, and the Pod of Kraftlet has the names in its hosts file. Nothing else can reach a machine, or its registry, by name.',
     fix: 'Nothing, where that is enough. Else name who holds the zone in dns.provider; running machines keep what they were made with.',
+  },
+  KPU372: {
+    title: 'The cluster serves no DNSEndpoint',
+    happens:
+      'The node class has dns.provider ExternalDNS: DNSReady=False, and no machine is made from the new revision. It is looked at again every minute.',
+    fix: 'Install external-dns with its CRD dnsendpoints.externaldns.k8s.io (v1alpha1) and its source crd, or choose another dns.provider.',
+  },
+  KPU373: {
+    title: 'DNSEndpoints are refused',
+    happens:
+      "DNSReady=False with the API server's words, and no machine is made from the new revision. It is tried again every minute, by a rehearsal that makes nothing.",
+    fix: "Give the controller the Role of kustomize/rbac in its namespace, look for a policy that refuses DNSEndpoints, or for a CRD that is not external-dns' v1alpha1.",
+  },
+  KPU374: {
+    title: 'Names of a machine do not resolve',
+    happens:
+      'They were written more than a minute ago, and the servers of DNS_SERVERS do not answer with the address of the machine. What is written is looked at again every 10 seconds and set right; the machine waits until its deadline.',
+    fix: "Look where DNSReady says the names lead now: another record may stand in the way, or servers may answer that see another zone. With external-dns read its log: it has to run with the source crd, see the operator's namespace, let the zone through its filters, and own no other record of that name.",
+  },
+  KPU375: {
+    title: 'Names of a machine outlive it',
+    happens:
+      'Three minutes after their DNSEndpoint was deleted they still lead to its address, and the machine is ended all the same.',
+    fix: 'Let external-dns run with --policy=sync, else it removes nothing; remove the records, and the TXT beside them, by hand.',
   },
 } as const satisfies Record<string, Explanation>;

@@ -307,9 +307,9 @@ export interface SecretKeyRef {
  */
 export interface DnsSpec {
   /**
-   * Who holds the zone. None: names are written nowhere; the operator and Kraftlet alone know them, with their address.
+   * Who holds the zone. ExternalDNS: external-dns writes the names, asked by a DNSEndpoint per machine. None: names are written nowhere; the operator and Kraftlet alone know them, with their address.
    */
-  provider: 'Route53' | 'CloudDNS' | 'RFC2136' | 'None';
+  provider: 'Route53' | 'CloudDNS' | 'RFC2136' | 'ExternalDNS' | 'None';
   /**
    * Zone of the records, such as machines.example.com. Without records it is what names end with: a domain that is yours, or machines.internal.
    */

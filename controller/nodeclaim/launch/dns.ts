@@ -1,38 +1,76 @@
-import type { NameLookup } from '#machine/dns/provider.ts';
-import { seconds } from '#schemas/time/clock.ts';
+import type { AddressRecord, NameLookup } from '#machine/dns/provider.ts';
+import { minutes, seconds, type Clock } from '#schemas/time/clock.ts';
 
+import { coded } from '../../reason.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { Machines } from '../machines.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
 
 const written = 'WaitingForPropagation';
+const late = 'NamesDoNotResolve';
+
+/** Route 53 says that all its servers know a change within 60 s, and external-dns looks every minute. */
+const patience = minutes(1) + seconds(15);
+
+interface Seen {
+  readonly record: AddressRecord;
+  readonly addresses: readonly string[];
+}
 
 /**
  * The machine's names must resolve to its address, at the servers the operator asks, before anybody is told them:
  * a resolver that once cached their absence would hide them for the zone's negative TTL.
+ *
+ * Names that do not come are written again, since somebody may have changed or removed them.
  */
 export class Dns implements Step {
   readonly condition = 'DNSReady';
   readonly #machines: Machines;
   readonly #names: NameLookup;
+  readonly #clock: Clock;
 
-  constructor(machines: Machines, names: NameLookup) {
+  constructor(machines: Machines, names: NameLookup, clock: Clock) {
     this.#machines = machines;
     this.#names = names;
+    this.#clock = clock;
   }
 
   async run(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
     const records = this.#machines.records(hand);
     if (records.length === 0) return done();
-    if (hand.reasonOf(this.condition) !== written) await this.#machines.writeRecords(hand, signal);
-    const found = await Promise.all(
-      records.map(async ({ name, address }) =>
-        (await this.#names.lookup(name, signal)).includes(address),
-      ),
+    const isLate = this.#isLate(hand);
+    if (isLate || hand.reasonOf(this.condition) !== written) {
+      await this.#machines.writeRecords(hand, signal);
+    }
+    const seen = await Promise.all(
+      records.map(async (record) => {
+        return { record, addresses: await this.#names.lookup(record.name, signal) };
+      }),
     );
-    const missing = records.filter((_, index) => !found[index]).map(({ name }) => name);
+    const missing = seen.filter(({ record, addresses }) => !addresses.includes(record.address));
     if (missing.length === 0) return done();
-    const message = `Waiting until ${missing.join(', ')} resolves`;
+    if (isLate) return this.#late(hand, missing, signal);
+    const message = `Waiting until ${missing.map(({ record }) => record.name).join(', ')} resolves`;
     return wait({ after: seconds(1), reason: written, message });
   }
+
+  #isLate(hand: ClaimInHand): boolean {
+    const since = hand.since('InstanceRunning');
+    return since !== undefined && this.#clock.now() - since > patience;
+  }
+
+  async #late(hand: ClaimInHand, missing: readonly Seen[], signal: AbortSignal): Promise<Outcome> {
+    const hindrance = await this.#machines.hindrance(hand, signal);
+    const told = [
+      missing.map(whereItLeads).join(', '),
+      ...(hindrance === undefined ? [] : [hindrance]),
+    ];
+    const message = coded(told.join('; '), 'KPU374');
+    return wait({ after: seconds(10), reason: late, message, failed: true });
+  }
+}
+
+function whereItLeads({ record, addresses }: Seen): string {
+  const where = addresses.length === 0 ? 'nothing' : addresses.join(' and ');
+  return `${record.name} resolves to ${where}, and not to ${record.address}`;
 }

@@ -169,6 +169,8 @@ const anyDns = fc.constantFrom<UnikraftNodeClassSpec['dns']>(
     tsig: { name: 'kpu', secretRef: { name: 'dns-key' } },
   },
   { provider: 'Route53', zone: 'machines.example.com' },
+  { provider: 'ExternalDNS', zone: 'machines.example.com' },
+  { provider: 'ExternalDNS', zone: 'machines.example.com', zoneID: 'Z1' },
   { provider: 'None', zone: 'machines.internal' },
   { provider: 'None', zone: 'machines.internal', zoneID: 'Z1' },
   { provider: 'None', zone: 'machines.internal', appZone: 'apps.machines.internal' },

@@ -46,6 +46,7 @@ export const dnsRules: readonly Rule[] = [
     accepts: [
       named({ provider: 'RFC2136', zone, server, port: 5353, tsig }),
       named({ provider: 'Route53', zone, zoneID: 'Z1' }),
+      named({ provider: 'ExternalDNS', zone, appZone: `apps.${zone}` }),
     ],
     rejects: [
       named({ provider: 'Route53', zone, server }),
@@ -53,6 +54,8 @@ export const dnsRules: readonly Rule[] = [
       named({ provider: 'Route53', zone, tsig }),
       named({ provider: 'RFC2136', zone, zoneID: 'Z1', server, tsig }),
       named({ provider: 'None', zone, zoneID: 'Z1' }),
+      named({ provider: 'ExternalDNS', zone, zoneID: 'Z1' }),
+      named({ provider: 'ExternalDNS', zone, tsig }),
       named({ provider: 'None', zone, server }),
     ],
   },
