@@ -98,13 +98,19 @@ export class LazyClouds implements Clouds {
   }
 
   async #loadGcp(): Promise<CloudProvider> {
-    const [{ GcpCloud }, { ComputeApi }, token] = await Promise.all([
+    const [{ GcpCloud }, { ComputeApi }, { IamApi }, token] = await Promise.all([
       import('#machine/cloud/gcp/gcp-cloud.ts'),
       import('#machine/cloud/gcp/api.ts'),
+      import('#machine/gcp/iam.ts'),
       this.#token(),
     ]);
     const { clock, facts } = this.#parts;
-    return new GcpCloud({ clock, facts, api: new ComputeApi(token) });
+    return new GcpCloud({
+      clock,
+      facts,
+      api: new ComputeApi(token, undefined, clock),
+      iam: new IamApi(token),
+    });
   }
 
   async #loadRoute53(role: AwsRole): Promise<DnsProvider> {
@@ -121,7 +127,8 @@ export class LazyClouds implements Clouds {
       import('#machine/dns/clouddns/api.ts'),
       this.#token(),
     ]);
-    return new CloudDns({ clock: this.#parts.clock, api: new CloudDnsApi(token), project });
+    const { clock } = this.#parts;
+    return new CloudDns({ clock, api: new CloudDnsApi(token, undefined, clock), project });
   }
 
   async #loadRfc2136({ address, tsig }: ReturnType<typeof updatesOf>): Promise<DnsProvider> {

@@ -35,6 +35,7 @@ export const faults = {
   credentials: passing('KPU210', 'CredentialsReady', 'CredentialsRefused'),
   launchForbidden: passing('KPU212', 'CredentialsReady', 'LaunchForbidden'),
   insecureEndpoint: passing('KPU210', 'CredentialsReady', 'InsecureEndpoint'),
+  permissionsMissing: passing('KPU216', 'CredentialsReady', 'PermissionsMissing'),
   roleRefused: passing('KPU214', 'CredentialsReady', 'RoleRefused'),
   imageParameter: fault('KPU213', 'ImageReady', 'ImageParameterUnusable'),
   imageNotFound: fault('KPU220', 'ImageReady', 'ImageNotFound'),

@@ -1,7 +1,7 @@
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { isThrottled } from '../cloud/aws/errors.ts';
-import { Pacing } from './pacing.ts';
+import { Pacing } from '../pacing.ts';
 
 /** What is used of an SDK client's middleware stack; each client types its own. */
 interface Stack {

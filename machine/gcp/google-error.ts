@@ -31,6 +31,13 @@ export class GoogleError extends Error {
     this.facts = what.facts ?? {};
   }
 
+  /** Refused for the rate of calls, which says nothing else. */
+  get isForTheRate(): boolean {
+    return (
+      this.status === 429 || /^(userR|r)ateLimitExceeded$|^RATE_LIMIT_EXCEEDED$/.test(this.reason)
+    );
+  }
+
   /** No answer came, or not a whole one, so nobody knows whether the call did something. */
   static unanswered(cause: unknown): GoogleError {
     return new GoogleError({ status: 0, reason: 'Unanswered' }, wordsOf(cause), { cause });

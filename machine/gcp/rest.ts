@@ -1,9 +1,12 @@
 import { GoogleAuth, JWT } from 'google-auth-library';
 
-import { seconds } from '#schemas/time/clock.ts';
+import { type Clock, seconds } from '#schemas/time/clock.ts';
+import { SystemClock } from '#schemas/time/system-clock.ts';
 
 import { NodeClassError } from '../errors.ts';
 import { faults } from '../faults.ts';
+import { Pacing } from '../pacing.ts';
+import { until } from '../until.ts';
 import { failureOf, GoogleError } from './google-error.ts';
 
 /** One method of a Google API: where it is, and what whoever calls it must be allowed. */
@@ -53,16 +56,25 @@ export function applicationDefaultToken(): Token {
  * A Google API over REST: JSON in, JSON out, every failure a {@link GoogleError}. Nothing is repeated here, since who
  * calls knows what a repetition would do.
  *
+ * Calls take turns once Google refuses for their rate, each method of a project by itself, so that launches that are too
+ * many hold up no deletes. Quotas are by project, method group and minute.
+ *
+ * Source: Compute Engine docs, "API rate limits".
+ *
  * docs/adr/0021-gcp-over-rest.md says why there is no client library.
  */
 export class GoogleRest {
   readonly #root: URL;
   readonly #token: Token;
+  readonly #clock: Clock;
+  /** By method and project. */
+  readonly #pacings = new Map<string, Pacing>();
 
   /** @param root  with its final slash; @throws NodeClassError for one without TLS that is not on this very computer */
-  constructor(root: string, token: Token) {
+  constructor(root: string, token: Token, clock: Clock = new SystemClock()) {
     this.#root = new URL(root);
     this.#token = token;
+    this.#clock = clock;
     const { protocol, hostname } = this.#root;
     if (protocol === 'https:' || isLoopback(hostname)) return;
     throw new NodeClassError(
@@ -71,16 +83,30 @@ export class GoogleRest {
     );
   }
 
-  /** @throws GoogleError; the signal's reason when that aborts */
+  /** @throws GoogleError; Throttled without a call when its turn is far away; the signal's reason when that aborts */
   async call<T>(method: ApiMethod, parts: CallParts, signal: AbortSignal): Promise<T> {
     const authorization = `Bearer ${await this.#authorized(signal)}`;
+    const pacing = this.#pacingOf(method, parts);
+    const sentAt = await until(pacing.turn(), signal);
     const response = await this.#send(method, parts, authorization, signal);
     const text = await response.text().catch((error: unknown) => {
       signal.throwIfAborted();
       throw GoogleError.unanswered(error);
     });
-    if (!response.ok) throw failureOf(response.status, text);
+    if (!response.ok) {
+      const failure = failureOf(response.status, text);
+      if (failure.isForTheRate) pacing.refused(sentAt);
+      throw failure;
+    }
+    pacing.passed();
     return parsed<T>(text);
+  }
+
+  #pacingOf({ id }: ApiMethod, { path }: CallParts): Pacing {
+    const key = `${id} ${path['project'] ?? ''}`;
+    const known = this.#pacings.get(key) ?? new Pacing(this.#clock);
+    this.#pacings.set(key, known);
+    return known;
   }
 
   /** A token that cannot be had is the caller's own trouble, unless who gives it is away. */

@@ -10,6 +10,7 @@ import { CloudDns, type ManagedZone } from './clouddns/clouddns.ts';
 import { Ec2 } from './ec2/ec2.ts';
 import type { Hardware } from './ec2/instances.ts';
 import { Gce } from './gce/gce.ts';
+import { GoogleIam } from './gce/iam.ts';
 import type { Hardware as GceHardware } from './gce/instance.ts';
 import { tokenAnswer } from './gce/metadata-server.ts';
 import { Route53 } from './route53/route53.ts';
@@ -61,6 +62,7 @@ export class SandboxCloud {
   readonly sts: Sts;
   readonly ssm: Ssm;
   readonly gce: Gce;
+  readonly iam: GoogleIam;
   readonly cloudDns: CloudDns;
   readonly machines: Machines;
   readonly #dns: DnsServer;
@@ -80,6 +82,7 @@ export class SandboxCloud {
     this.sts = new Sts({ clock });
     this.ssm = new Ssm({ clock });
     this.gce = new Gce({ clock, timings, hardware: this.#googleHardware() });
+    this.iam = new GoogleIam({ clock, grants: this.gce.grants });
     this.cloudDns = new CloudDns({ clock, timings });
     this.cloudDns.create(this.gce.project.id, 'machines', googleZone);
     this.#dns = new DnsServer(() => [
@@ -96,7 +99,7 @@ export class SandboxCloud {
   }
 
   get #services() {
-    return [this.ec2, this.route53, this.sts, this.ssm, this.gce, this.cloudDns];
+    return [this.ec2, this.route53, this.sts, this.ssm, this.gce, this.iam, this.cloudDns];
   }
 
   /** Has names answered for that are held elsewhere; what stands in such a zone is left over as in any. */
@@ -125,6 +128,8 @@ export class SandboxCloud {
       AWS_REGION: this.ec2.account.region.name,
       AWS_EC2_METADATA_DISABLED: 'true',
       CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE: `${this.gce.url}/compute/v1/`,
+      CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDRESOURCEMANAGER: this.iam.url,
+      CLOUDSDK_API_ENDPOINT_OVERRIDES_IAM: this.iam.url,
       CLOUDSDK_API_ENDPOINT_OVERRIDES_DNS: `${this.cloudDns.url}/dns/v1/`,
       GCE_METADATA_HOST: new URL(this.gce.url).host,
       METADATA_SERVER_DETECTION: 'assume-present',

@@ -165,7 +165,7 @@ export const machines = {
     fix: 'Nothing, unless it repeats: then look at what the cloud says of the region.',
   },
   KPU339: {
-    title: 'An instance had lost its tags',
+    title: 'An instance had lost its tags or labels',
     happens:
       'It is tagged again, with what it lacked. By these tags it is known to be ours, and may be ended.',
     fix: 'Look for whoever takes tags off: a policy of tags in the organisation, or a script.',

@@ -51,6 +51,11 @@ export const nodeClass = {
     happens: `CredentialsReady=False. ${staysOnLast}`,
     fix: "Correct aws.assumeRoleARN and aws.assumeRoleExternalID; let the controller's own identity do sts:AssumeRole on the role, and let the role's trust policy name that identity and the external id (docs/tasks/aws-permissions.md).",
   },
+  KPU216: {
+    title: 'Permissions are missing in Google Cloud',
+    happens: `Google was asked which permissions the operator has, and a launch would be refused: CredentialsReady=False. ${staysOnLast}`,
+    fix: "Compare the controller's roles with docs/tasks/gcp-role.yaml, in the project of the machines, on a shared subnetwork and in the project of the image; actAs is needed on the account of gcp.serviceAccount. A role under a condition that does not hold for the project itself counts as missing.",
+  },
   KPU220: {
     title: 'No image matches',
     happens: `ImageReady=False. ${staysOnLast}`,

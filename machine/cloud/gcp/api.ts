@@ -1,3 +1,5 @@
+import type { Clock } from '#schemas/time/clock.ts';
+
 import { type ApiMethod, type CallParts, GoogleRest, type Token } from '../../gcp/rest.ts';
 import type {
   AggregatedInstances,
@@ -6,6 +8,7 @@ import type {
   GceMachineType,
   GceSubnetwork,
   GceZone,
+  Granted,
   InstanceBody,
   Operation,
   Page,
@@ -37,6 +40,9 @@ export const computeMethods = {
   delete: method('instances.delete', 'DELETE', `${zonal}/instances/{instance}`, [
     'compute.instances.delete',
   ]),
+  setLabels: method('instances.setLabels', 'POST', `${zonal}/instances/{instance}/setLabels`, [
+    'compute.instances.setLabels',
+  ]),
   aggregatedList: method(
     'instances.aggregatedList',
     'GET',
@@ -66,6 +72,19 @@ export const computeMethods = {
     ['compute.images.getFromFamily'],
   ),
   images: method('images.list', 'GET', 'projects/{project}/global/images', ['compute.images.list']),
+  // whoever asks what they may do needs no permission for it
+  mayUseSubnetwork: method(
+    'subnetworks.testIamPermissions',
+    'POST',
+    'projects/{project}/regions/{region}/subnetworks/{subnetwork}/testIamPermissions',
+    [],
+  ),
+  mayUseImage: method(
+    'images.testIamPermissions',
+    'POST',
+    'projects/{project}/global/images/{image}/testIamPermissions',
+    [],
+  ),
 } as const;
 
 function method(
@@ -88,8 +107,8 @@ export interface Where {
 export class ComputeApi {
   readonly #rest: GoogleRest;
 
-  constructor(token: Token, root: string = computeRoot()) {
-    this.#rest = new GoogleRest(root, token);
+  constructor(token: Token, root: string = computeRoot(), clock?: Clock) {
+    this.#rest = new GoogleRest(root, token, clock);
   }
 
   /** @param requestId  a repeat with the same one gives the operation of the first */
@@ -109,6 +128,17 @@ export class ComputeApi {
 
   async delete(where: Where, signal: AbortSignal): Promise<Operation> {
     return this.#rest.call(computeMethods.delete, { path: { ...where } }, signal);
+  }
+
+  /** All labels at once; @param fingerprint  of those that were read, so that no change in between is lost */
+  async setLabels(
+    where: Where,
+    labels: Readonly<Record<string, string>>,
+    fingerprint: string,
+    signal: AbortSignal,
+  ): Promise<Operation> {
+    const body = { labels, labelFingerprint: fingerprint };
+    return this.#rest.call(computeMethods.setLabels, { path: { ...where }, body }, signal);
   }
 
   async operation(
@@ -160,6 +190,28 @@ export class ComputeApi {
 
   async images(project: string, signal: AbortSignal): Promise<GceImage[]> {
     return this.#all(computeMethods.images, { path: { project } }, signal);
+  }
+
+  /** @returns those of the permissions that the caller has */
+  async mayUseSubnetwork(
+    path: { project: string; region: string; subnetwork: string },
+    permissions: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const parts = { path, body: { permissions } };
+    const answer = await this.#rest.call<Granted>(computeMethods.mayUseSubnetwork, parts, signal);
+    return answer.permissions ?? [];
+  }
+
+  /** @returns those of the permissions that the caller has */
+  async mayUseImage(
+    path: { project: string; image: string },
+    permissions: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const parts = { path, body: { permissions } };
+    const answer = await this.#rest.call<Granted>(computeMethods.mayUseImage, parts, signal);
+    return answer.permissions ?? [];
   }
 
   async #all<Item>(called: ApiMethod, parts: CallParts, signal: AbortSignal): Promise<Item[]> {

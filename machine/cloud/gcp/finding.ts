@@ -7,10 +7,9 @@ import { GoogleError } from '../../gcp/google-error.ts';
 import type { Instance, MachineIdentity } from '../../machine.ts';
 import type { ComputeApi, Where } from './api.ts';
 import { failed } from './errors.ts';
-import { instanceOf, isTentative } from './instances.ts';
 import { instanceName } from './labels.ts';
 import type { Operations } from './operations.ts';
-import type { Sighting, Sightings } from './sightings.ts';
+import { type Sighting, sightingOf, type Sightings } from './sightings.ts';
 
 export interface FindingParts {
   readonly api: ComputeApi;
@@ -98,7 +97,7 @@ export async function lookAt(
 ): Promise<Sighting | undefined> {
   try {
     const found = await api.get(where, signal);
-    return { instance: instanceOf(found), isTentative: isTentative(found) };
+    return sightingOf(found);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof GoogleError && error.status === 404) return undefined;

@@ -5,16 +5,25 @@ import type { ResolvedNodeClass, UnikraftNodeClassSpec } from '#schemas/nodeclas
 import type { GcpSpec } from '#schemas/nodeclass/types.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
+import type { IamApi } from '../../gcp/iam.ts';
 import type { Instance, MachineIdentity } from '../../machine.ts';
 import { CloudFacts, type RegionSizes } from '../cloud-facts.ts';
-import type { CloudProvider, LaunchRequest, ResolvedPlacement, SizeOnSale } from '../provider.ts';
+import type {
+  CloudProvider,
+  InstanceCare,
+  LaunchRequest,
+  ResolvedPlacement,
+  SizeOnSale,
+} from '../provider.ts';
 import type { ComputeApi } from './api.ts';
+import { GceCare } from './care.ts';
 import { Ending } from './ending.ts';
 import { failed } from './errors.ts';
 import { Finding } from './finding.ts';
 import { Launching } from './launching.ts';
 import { MachineTypes } from './machine-types.ts';
 import { Operations } from './operations.ts';
+import { rehearse } from './rehearsal.ts';
 import { resolvePlacement } from './resolve.ts';
 import { Shortages } from './shortages.ts';
 import { Sightings } from './sightings.ts';
@@ -23,6 +32,7 @@ import { gcpOf } from './spec.ts';
 export interface GcpCloudParts {
   readonly clock: Clock;
   readonly api: ComputeApi;
+  readonly iam: IamApi;
   /** Prices: the API has none. */
   readonly facts?: CloudFacts;
 }
@@ -36,7 +46,9 @@ export interface GcpCloudParts {
  */
 export class GcpCloud implements CloudProvider {
   readonly name = 'gcp';
+  readonly care: InstanceCare;
   readonly #api: ComputeApi;
+  readonly #iam: IamApi;
   readonly #facts: CloudFacts;
   readonly #shortages: Shortages;
   readonly #types: MachineTypes;
@@ -45,12 +57,14 @@ export class GcpCloud implements CloudProvider {
   readonly #launching: Launching;
   readonly #ending: Ending;
 
-  constructor({ clock, api, facts = new CloudFacts() }: GcpCloudParts) {
+  constructor({ clock, api, iam, facts = new CloudFacts() }: GcpCloudParts) {
     const operations = new Operations(api, clock);
     const shortages = new Shortages(clock);
     const sightings = new Sightings(api, clock);
     const ending = new Ending({ api, operations, sightings });
     this.#api = api;
+    this.#iam = iam;
+    this.care = new GceCare({ api, sightings });
     this.#facts = facts;
     this.#shortages = shortages;
     this.#sightings = sightings;
@@ -62,6 +76,12 @@ export class GcpCloud implements CloudProvider {
 
   async resolve(spec: UnikraftNodeClassSpec, signal: AbortSignal): Promise<ResolvedPlacement> {
     return resolvePlacement(this.#api, spec, gcpOf(spec), signal);
+  }
+
+  /** Asks Google which of the permissions that a launch needs the operator has. */
+  async rehearse(nodeClass: ResolvedNodeClass, _: string, signal: AbortSignal): Promise<void> {
+    const apis = { compute: this.#api, iam: this.#iam };
+    await rehearse(apis, nodeClass, gcpOf(nodeClass.spec), signal);
   }
 
   async sizes(nodeClass: ResolvedNodeClass, signal: AbortSignal): Promise<readonly SizeOnSale[]> {

@@ -1,6 +1,6 @@
 import type { Instance } from '../../machine.ts';
 import { imageOf, tagsOf } from './labels.ts';
-import { type GceInstance, lastOf } from './resources.ts';
+import { type GceInstance, lastOf, type UpcomingMaintenance } from './resources.ts';
 
 /**
  * A stopped or suspended instance is not gone: it stays, and its disks are paid for. STOPPING is said of a stop and of
@@ -49,6 +49,29 @@ export function instanceOf(instance: GceInstance): Instance {
 /** Until its resources are there an instance may vanish again: a stockout is told by its operation alone. */
 export function isTentative({ status }: GceInstance): boolean {
   return status === 'PROVISIONING' || status === 'PENDING';
+}
+
+/**
+ * What Google will do to the host of an instance that does not live through it. One that moves to another host while it
+ * runs is left alone, with its guests; bare metal is not moved.
+ *
+ * Source: Compute Engine docs, "Monitor and plan for a host maintenance event"; API reference, upcomingMaintenance.
+ */
+export function announcedFor(instance: GceInstance): string | undefined {
+  const coming = instance.resourceStatus?.upcomingMaintenance;
+  const isDue = ['PENDING', 'ONGOING'].includes(coming?.maintenanceStatus ?? '');
+  const livesOn = instance.scheduling?.onHostMaintenance !== 'TERMINATE';
+  return !coming || !isDue || livesOn ? undefined : inWords(coming);
+}
+
+function inWords({
+  type = 'UNKNOWN',
+  maintenanceReasons = [],
+  windowStartTime,
+}: UpcomingMaintenance) {
+  const when = windowStartTime === undefined ? '' : `, not before ${windowStartTime}`;
+  const why = maintenanceReasons.length === 0 ? '' : ` (${maintenanceReasons.join(', ')})`;
+  return `Google Cloud has announced ${type} maintenance of its host${when}${why}`;
 }
 
 /** `europe-west1-b` → `europe-west1` */

@@ -5,7 +5,7 @@ import type { GceInstance, KeyValue } from './resources.ts';
 
 /**
  * What an instance carries of its claim. Labels are for finding it: their keys and values are letters of lower case,
- * digits, `_` and `-`, 63 at most, so that names are respelled and cut. Metadata holds the same names as they are.
+ * digits, `_` and `-`, 63 at most, so that names are respelled and cut. Metadata holds the same as it is.
  *
  * Source: Compute Engine docs, "Organize resources using labels", requirements for labels.
  */
@@ -38,10 +38,14 @@ export function labelsFor(
   const all = {
     ...users,
     ...(Object.fromEntries(names) as Record<string, string>),
-    [labelOf.cluster]: identity.clusterUid,
-    [labelOf.claimUid]: identity.claimUid,
+    ...ownersOf(identity),
   };
   return sorted(all);
+}
+
+/** Those that an instance has to carry, whatever else it does. */
+export function ownLabels(identity: MachineIdentity): Record<string, string> {
+  return labelsFor(identity, {});
 }
 
 export function metadataFor(
@@ -49,7 +53,12 @@ export function metadataFor(
   userData: string,
   image: string,
 ): KeyValue[] {
-  const all = { ...namesOf(identity), [imageKey]: image, [userDataKey]: userData };
+  const all = {
+    ...namesOf(identity),
+    ...ownersOf(identity),
+    [imageKey]: image,
+    [userDataKey]: userData,
+  };
   return Object.entries(sorted(all)).map(([key, value]) => ({ key, value }));
 }
 
@@ -65,6 +74,11 @@ export function tagsOf({ name = '', labels = {}, metadata }: GceInstance): Recor
 
 export function imageOf({ metadata }: GceInstance): string {
   return metadata?.items?.find(({ key }) => key === imageKey)?.value ?? '';
+}
+
+/** Whose it is. A label can be lost; then the metadata still says it. */
+function ownersOf({ clusterUid, claimUid }: MachineIdentity): Record<string, string> {
+  return { [labelOf.cluster]: clusterUid, [labelOf.claimUid]: claimUid };
 }
 
 function namesOf({ claim, nodePool, nodeClass }: MachineIdentity): Record<string, string> {

@@ -59,11 +59,30 @@ export interface GceInstance {
   readonly zone?: string;
   readonly creationTimestamp?: string;
   readonly labels?: Readonly<Record<string, string>>;
+  readonly labelFingerprint?: string;
+  readonly scheduling?: { readonly onHostMaintenance?: string };
+  readonly resourceStatus?: { readonly upcomingMaintenance?: UpcomingMaintenance };
   readonly metadata?: { readonly items?: readonly KeyValue[] };
   readonly networkInterfaces?: readonly {
     readonly networkIP?: string;
     readonly accessConfigs?: readonly { readonly natIP?: string }[];
   }[];
+}
+
+/** What Google has announced for the host of an instance. */
+export interface UpcomingMaintenance {
+  /** SCHEDULED, UNSCHEDULED, MULTIPLE */
+  readonly type?: string;
+  /** PENDING, ONGOING */
+  readonly maintenanceStatus?: string;
+  readonly maintenanceReasons?: readonly string[];
+  /** RFC 3339. */
+  readonly windowStartTime?: string;
+}
+
+/** Answer to a question for permissions; absent where there are none. */
+export interface Granted {
+  readonly permissions?: readonly string[];
 }
 
 export interface Operation {

@@ -5,15 +5,25 @@ import type { Instance } from '../../machine.ts';
 import { Shared } from '../shared.ts';
 import type { ComputeApi } from './api.ts';
 import { failed } from './errors.ts';
-import { instanceOf, isTentative } from './instances.ts';
+import { announcedFor, instanceOf, isTentative } from './instances.ts';
 import { labelOf } from './labels.ts';
-import type { InstancesOfZone } from './resources.ts';
+import type { GceInstance, InstancesOfZone } from './resources.ts';
 
 /** An instance in a list. */
 export interface Sighting {
   readonly instance: Instance;
   /** Its resources are not there yet, so it may vanish again. */
   readonly isTentative: boolean;
+  /** What Google has announced that will end it. */
+  readonly announced: string | undefined;
+}
+
+export function sightingOf(found: GceInstance): Sighting {
+  return {
+    instance: instanceOf(found),
+    isTentative: isTentative(found),
+    announced: announcedFor(found),
+  };
 }
 
 interface View {
@@ -68,11 +78,21 @@ export class Sightings {
 
   /** Where an instance of this name was when it was last looked for, whichever cluster asked. */
   lastSeen(project: string, name: string): readonly Instance[] {
-    const lists = [...this.#last].filter(([key]) => key.startsWith(`${project} `));
-    return lists
-      .flatMap(([, zones]) => [...zones.values()].flat())
+    return this.#lastOf(project)
       .map(({ instance }) => instance)
       .filter(({ id }) => id === name);
+  }
+
+  /** Of the last lists, what is announced for instances of these names. */
+  announced(project: string, names: ReadonlySet<string>): readonly { id: string; why: string }[] {
+    return this.#lastOf(project).flatMap(({ instance: { id }, announced: why }) =>
+      why !== undefined && names.has(id) ? [{ id, why }] : [],
+    );
+  }
+
+  #lastOf(project: string): readonly Sighting[] {
+    const lists = [...this.#last].filter(([key]) => key.startsWith(`${project} `));
+    return lists.flatMap(([, zones]) => [...zones.values()].flat());
   }
 
   async #view(project: string, clusterUid: string, signal: AbortSignal): Promise<View> {
@@ -121,5 +141,5 @@ function isGood({ warning }: InstancesOfZone): boolean {
 }
 
 function sightingsIn({ instances = [] }: InstancesOfZone): Sighting[] {
-  return instances.map((one) => ({ instance: instanceOf(one), isTentative: isTentative(one) }));
+  return instances.map(sightingOf);
 }

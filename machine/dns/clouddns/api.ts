@@ -1,3 +1,5 @@
+import type { Clock } from '#schemas/time/clock.ts';
+
 import { type ApiMethod, GoogleRest, type Token } from '../../gcp/rest.ts';
 
 const zone = 'projects/{project}/managedZones';
@@ -53,8 +55,8 @@ export interface ZonePlace {
 export class CloudDnsApi {
   readonly #rest: GoogleRest;
 
-  constructor(token: Token, root: string = dnsRoot()) {
-    this.#rest = new GoogleRest(root, token);
+  constructor(token: Token, root: string = dnsRoot(), clock?: Clock) {
+    this.#rest = new GoogleRest(root, token, clock);
   }
 
   /** All managed zones of this DNS name, public and private. */

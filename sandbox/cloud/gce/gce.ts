@@ -4,9 +4,10 @@ import type { Clock } from '#schemas/time/clock.ts';
 import { CloudError, type Exchange, type Protocol, WireService } from '../wire/service.ts';
 import { Descriptions } from './descriptions.ts';
 import { googleRefusal } from './google-error.ts';
+import { Grants } from './grants.ts';
 import type { GceTimings, Hardware, Instance } from './instance.ts';
 import { Instances } from './instances.ts';
-import { readLaunch } from './launch.ts';
+import { labelsOf, readLaunch } from './launch.ts';
 import { isMetadata, tokenAnswer } from './metadata-server.ts';
 import type { Operation } from './operations.ts';
 import { defaultProject, type Project } from './project.ts';
@@ -31,11 +32,14 @@ type Answer = Readonly<Record<string, unknown>>;
 export class Gce extends WireService<GceCall> {
   readonly project: Project;
   readonly instances: Instances;
+  readonly grants: Grants;
 
   constructor(options: { clock: Clock; timings: GceTimings; hardware: Hardware }) {
     const project = defaultProject();
     const instances = new Instances(options.clock, options.timings, options.hardware);
-    super(new GceProtocol(project, instances), options.clock);
+    const grants = new Grants();
+    super(new GceProtocol(project, instances, grants), options.clock);
+    this.grants = grants;
     this.project = project;
     this.instances = instances;
   }
@@ -50,13 +54,14 @@ class GceProtocol implements Protocol<GceCall> {
   readonly #requests = new Map<string, { text: string; operation: Operation }>();
   readonly #actions: Readonly<Record<string, (call: GceCall) => Answer>>;
 
-  constructor(project: Project, instances: Instances) {
+  constructor(project: Project, instances: Instances, grants: Grants) {
     this.#project = project;
     this.#instances = instances;
     this.#actions = {
       'instances.insert': (call) => this.#insert(call),
       'instances.get': ({ path }) => view.instanceView(project, this.#instance(path)),
       'instances.delete': ({ path }) => this.#delete(path),
+      'instances.setLabels': (call) => this.#setLabels(call),
       'instances.aggregatedList': ({ query }) => this.#aggregatedList(query),
       'zoneOperations.get': ({ path }) => this.#operation(path),
       'machineTypes.list': (call) => this.#machineTypes(call),
@@ -66,6 +71,8 @@ class GceProtocol implements Protocol<GceCall> {
           query,
         ),
       'subnetworks.get': ({ path }) => this.#subnetwork(path),
+      'subnetworks.testIamPermissions': ({ body }) => grants.answer(permissionsIn(body)),
+      'images.testIamPermissions': ({ body }) => grants.answer(permissionsIn(body)),
       'images.get': ({ path }) => this.#image(path, ({ name }) => name === path['image']),
       'images.getFromFamily': ({ path }) =>
         this.#image(path, ({ family }) => family === path['family']),
@@ -157,6 +164,25 @@ class GceProtocol implements Protocol<GceCall> {
     return this.#operationView(this.#instances.delete(instance));
   }
 
+  #setLabels({ path, body }: GceCall): Answer {
+    const instance = this.#instance(path);
+    const { labels = {}, labelFingerprint } = body as {
+      labels?: Record<string, string>;
+      labelFingerprint?: string;
+    };
+    if (labelFingerprint !== view.fingerprintOf(instance)) {
+      throw new CloudError(
+        'conditionNotMet',
+        'Labels fingerprint either invalid or resource labels have changed',
+        412,
+      );
+    }
+    instance.labels = { ...labelsOf(labels) };
+    const { zone, name: target } = instance.launch;
+    const what = { zone, type: 'setLabels', target } as const;
+    return this.#operationView(this.#instances.operations.begin(what, 0, () => undefined));
+  }
+
   #instance({ project, zone = '', instance = '' }: GceCall['path']): Instance {
     const found = this.#instances.visible.find(
       ({ launch }) => launch.zone === zone && launch.name === instance,
@@ -224,6 +250,10 @@ class GceProtocol implements Protocol<GceCall> {
     const { items, ...rest } = view.pageOf(theirs, query);
     return { items: items.map(view.imageView), ...rest };
   }
+}
+
+function permissionsIn(body: unknown): readonly string[] {
+  return (body as { permissions?: readonly string[] }).permissions ?? [];
 }
 
 function refuseRequestId(id: string | null): void {

@@ -31,6 +31,15 @@ export interface Launch {
   readonly labels: Readonly<Record<string, string>>;
   readonly metadata: readonly { readonly key: string; readonly value: string }[];
   readonly serviceAccount: string | undefined;
+  readonly onHostMaintenance: 'MIGRATE' | 'TERMINATE';
+}
+
+/** What is announced for the host of an instance. Source: Compute Engine API reference, UpcomingMaintenance. */
+export interface Maintenance {
+  readonly type: 'SCHEDULED' | 'UNSCHEDULED';
+  readonly maintenanceStatus: 'PENDING' | 'ONGOING';
+  readonly windowStartTime?: string;
+  readonly maintenanceReasons?: readonly string[];
 }
 
 export interface Instance {
@@ -39,7 +48,9 @@ export interface Instance {
   /** A loopback address of its own. */
   readonly address: string;
   readonly createdAt: string;
-  readonly labels: Record<string, string>;
+  /** A test may take some off. */
+  labels: Record<string, string>;
+  maintenance?: Maintenance;
   status: Status;
   statusMessage: string | undefined;
   /** No answer knows it before this instant. */

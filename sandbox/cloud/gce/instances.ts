@@ -118,7 +118,11 @@ export class Instances {
   }
 
   /** The cloud stops or suspends it: it is not gone, and its disks are paid for. */
-  halt(zone: string, name: string, status: Extract<Status, 'TERMINATED' | 'SUSPENDED'>): void {
+  halt(
+    zone: string,
+    name: string,
+    status: Extract<Status, 'TERMINATED' | 'SUSPENDED' | 'REPAIRING'>,
+  ): void {
     const instance = this.#known(zone, name);
     if (instance.status === 'RUNNING') this.#hardware.powerOff(instance);
     instance.status = status;

@@ -122,6 +122,8 @@ describe('a launch', () => {
         items: [
           { key: 'karpenter-sh-nodeclaim', value: 'web.x7k2p' },
           { key: 'karpenter-sh-nodepool', value: 'web.Pool' },
+          { key: 'karpenter-unikraft-com-cluster', value: 'cluster-1' },
+          { key: 'karpenter-unikraft-com-nodeclaim-uid', value: 'uid-of-web' },
           {
             key: 'karpenter-unikraft-com-unikraftnodeclass',
             value: 'default',

@@ -35,6 +35,7 @@ export function readLaunch(zone: string, body: Body, project: Project): Launch {
     labels: labelsOf(labels),
     metadata: metadataOf(metadata?.items ?? []),
     serviceAccount: serviceAccountOf(body),
+    onHostMaintenance: hostMaintenanceOf(body),
   };
 }
 
@@ -44,6 +45,11 @@ function bootImageOf([boot]: InstanceBody['disks'], size: MachineSize, project: 
   if (image.architecture === size.architecture) return image;
   const apart = `${image.architecture} image cannot be used on ${size.architecture} machine type ${size.name}.`;
   throw invalid('disks[0].initializeParams.sourceImage', apart);
+}
+
+/** What Compute Engine does where nothing is said. */
+function hostMaintenanceOf({ scheduling }: Body): Launch['onHostMaintenance'] {
+  return scheduling?.onHostMaintenance ?? 'MIGRATE';
 }
 
 function nameOf({ name = '' }: Body): string {
@@ -106,7 +112,10 @@ function diskOf(disk: InstanceBody['disks'][number], index: number, size: Machin
   return { autoDelete: autoDelete ?? false, labels: initializeParams.labels };
 }
 
-function labelsOf(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+/** Throws invalid for labels that cannot be. */
+export function labelsOf(
+  labels: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
   const entries = Object.entries(labels);
   if (entries.length > 64) throw invalid('labels', 'There are more than 64 labels.');
   for (const [key, value] of entries) {

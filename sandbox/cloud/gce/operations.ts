@@ -5,7 +5,7 @@ import type { Failure } from './instance.ts';
 export interface Operation {
   readonly name: string;
   readonly zone: string;
-  readonly type: 'insert' | 'delete';
+  readonly type: 'insert' | 'delete' | 'setLabels';
   /** Name of the instance. */
   readonly target: string;
   readonly insertedAt: string;

@@ -105,6 +105,8 @@ describe('where there is no room', () => {
       world.gce.faults.next('instances.insert', fault({ code, status }));
       // oxlint-disable-next-line no-await-in-loop -- one call after the other
       expect(await failureOf(world.launch())).toBeInstanceOf(Throttled);
+      // oxlint-disable-next-line no-await-in-loop -- until its turn has come
+      await world.clock.forward(seconds(1));
     }
     expect(await available(world, 'n2-standard-8')).toEqual(zones);
   });

@@ -1,4 +1,6 @@
 /** How things look in answers. Fields: Compute Engine API reference v1. */
+import { createHash } from 'node:crypto';
+
 import { CloudError } from '../wire/service.ts';
 import type { Failure, Instance } from './instance.ts';
 import type { Operation } from './operations.ts';
@@ -24,6 +26,11 @@ export function instanceView({ id: project }: Project, instance: Instance): Json
     creationTimestamp: instance.createdAt,
     selfLink: `${home}/instances/${name}`,
     labels: instance.labels,
+    labelFingerprint: fingerprintOf(instance),
+    scheduling: { onHostMaintenance: launch.onHostMaintenance },
+    ...(instance.maintenance && {
+      resourceStatus: { upcomingMaintenance: instance.maintenance },
+    }),
     metadata: { kind: 'compute#metadata', items: launch.metadata },
     advancedMachineFeatures: { enableNestedVirtualization: launch.nested },
     networkInterfaces: [
@@ -37,6 +44,11 @@ export function instanceView({ id: project }: Project, instance: Instance): Json
     ],
     disks: launch.disks.map(({ autoDelete }, index) => ({ index, boot: index === 0, autoDelete })),
   };
+}
+
+/** Another one for other labels. */
+export function fingerprintOf({ labels }: Instance): string {
+  return createHash('sha256').update(JSON.stringify(labels)).digest('base64').slice(0, 12);
 }
 
 export function operationView({ id: project }: Project, operation: Operation): Json {

@@ -45,12 +45,21 @@ export const delay = <P>(by: Duration, aim: Aim<P> = {}): Fault<P> =>
 export const unheard = <P>(aim: Aim<P> = {}): Fault<P> => aimed({ kind: 'unheard' }, aim);
 export const lost = <P>(aim: Aim<P> = {}): Fault<P> => aimed({ kind: 'lost' }, aim);
 
-/**
- * More calls than a bucket of tokens lets through are refused, as EC2 does by action; without end.
- *
- * Source: EC2 developer guide, "Request throttling"; the code is RequestLimitExceeded with status 503.
- */
-export function overRate<P>(clock: Clock, rate: { perSecond: number; burst: number }): Fault<P> {
+/** How a cloud says that there were too many calls. */
+const tooMany = {
+  // Source: EC2 developer guide, "Request throttling".
+  ec2: { code: 'RequestLimitExceeded', status: 503, message: 'Request limit exceeded.' },
+  // Source: Compute Engine docs, "API rate limits"; the newer form is 429.
+  gce: { code: 'rateLimitExceeded', status: 403, message: 'Rate Limit Exceeded' },
+  gce429: { code: 'RATE_LIMIT_EXCEEDED', status: 429, message: 'Quota exceeded for quota metric' },
+} as const;
+
+/** More calls than a bucket of tokens lets through are refused, as clouds do by action; without end. */
+export function overRate<P>(
+  clock: Clock,
+  rate: { perSecond: number; burst: number },
+  as: keyof typeof tooMany = 'ec2',
+): Fault<P> {
   let [tokens, at] = [rate.burst, clock.now()];
   const isOver = (): boolean => {
     const now = clock.now();
@@ -60,14 +69,7 @@ export function overRate<P>(clock: Clock, rate: { perSecond: number; burst: numb
     tokens -= 1;
     return false;
   };
-  const message = 'Request limit exceeded.';
-  return fault({
-    code: 'RequestLimitExceeded',
-    status: 503,
-    message,
-    times: Infinity,
-    when: isOver,
-  });
+  return fault({ ...tooMany[as], times: Infinity, when: isOver });
 }
 
 function aimed<P>(trouble: Trouble, { times = 1, when = () => true }: Aim<P>): Fault<P> {

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { ComputeApi } from '#machine/cloud/gcp/api.ts';
 import { GcpCloud } from '#machine/cloud/gcp/gcp-cloud.ts';
 import { LaunchUnderWay } from '#machine/errors.ts';
+import { IamApi } from '#machine/gcp/iam.ts';
 import type { Candidate, Instance, MachineIdentity } from '#machine/machine.ts';
 import type { GcpSpec } from '#schemas/nodeclass/types.ts';
 import type { ResolvedNodeClass, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
@@ -10,6 +11,7 @@ import { seconds } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 
 import { Gce } from '../gce.ts';
+import { GoogleIam } from '../iam.ts';
 import { tokenAnswer } from '../metadata-server.ts';
 
 export const { signal } = new AbortController();
@@ -23,14 +25,16 @@ export const failureOf = async (promise: Promise<unknown>): Promise<Error> =>
 
 /** The endpoint, the real provider against it, and a node class that it resolved. */
 export class World {
-  readonly clock = new FakeClock();
+  readonly clock: FakeClock;
   readonly power: string[] = [];
   readonly gce: Gce;
+  readonly iam: GoogleIam;
   cloud!: GcpCloud;
   nodeClass!: ResolvedNodeClass;
   #addresses = 0;
 
-  constructor() {
+  constructor(clock = new FakeClock()) {
+    this.clock = clock;
     this.gce = new Gce({
       clock: this.clock,
       timings: {
@@ -45,21 +49,29 @@ export class World {
         powerOff: ({ launch }) => this.power.push(`off ${launch.name}`),
       },
     });
+    this.iam = new GoogleIam({ clock: this.clock, grants: this.gce.grants });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.gce.stop(), this.iam.stop()]);
   }
 
   async start(): Promise<void> {
-    await this.gce.start();
+    await Promise.all([this.gce.start(), this.iam.start()]);
     this.restart();
     this.nodeClass = await this.resolve();
   }
 
   /** The provider as a process that has just started has it: it remembers nothing. */
   restart(): void {
-    this.cloud = new GcpCloud({ clock: this.clock, api: this.api() });
+    const url = `${this.iam.url}/v1/`;
+    const iam = new IamApi(async () => tokenAnswer.token, { resources: url, iam: url });
+    this.cloud = new GcpCloud({ clock: this.clock, api: this.api(), iam });
   }
 
   api(): ComputeApi {
-    return new ComputeApi(async () => tokenAnswer.token, `${this.gce.url}/compute/v1/`);
+    const root = `${this.gce.url}/compute/v1/`;
+    return new ComputeApi(async () => tokenAnswer.token, root, this.clock);
   }
 
   async resolve(
@@ -152,5 +164,5 @@ export async function withWorld(use: (world: World) => Promise<void>): Promise<v
   const world = new World();
   await world.start();
   await use(world);
-  await world.gce.stop();
+  await world.stop();
 }

@@ -6,9 +6,12 @@ import {
   seconds,
 } from '#schemas/time/clock.ts';
 
-import { Throttled } from '../errors.ts';
+import { Throttled } from './errors.ts';
 
-/** Between two calls once the cloud asked to slow down: twenty a second, what EC2 refills of most buckets. */
+/**
+ * Between two calls once the cloud asked to slow down: twenty a second, what EC2 refills of most buckets, and close to
+ * the 1,500 a minute that Compute Engine allows of most groups of methods.
+ */
 const first = milliseconds(50);
 const longest = seconds(1);
 /** A turn that is further away is refused at once: who waits inside a call does nothing else meanwhile. */
