@@ -145,6 +145,20 @@ export class PlatformQuotasMissing extends MachineError {
   readonly next = 'slow';
 }
 
+/** Whoever signs the machine's certificate is about it; it takes seconds to minutes. */
+export class CertificatePending extends MachineError {
+  readonly code = 'KPU363';
+  readonly reason = 'CertificatePending';
+  readonly next = 'wait';
+}
+
+/** Whoever signs the machine's certificate would not, or gave what cannot serve; most often a person has to act. */
+export class CertificateFailed extends MachineError {
+  readonly code = 'KPU364';
+  readonly reason = 'CertificateFailed';
+  readonly next = 'slow';
+}
+
 /** Conditions of a node class that a {@link NodeClassError} can make False. */
 export type NodeClassPart =
   | 'ValidationSucceeded'

@@ -20,7 +20,16 @@ export class Certificates {
     request: CertificateRequest,
     signal: AbortSignal,
   ): Promise<MachineCertificate | undefined> {
-    const { mode } = request.nodeClass.spec.certificate.api;
-    return mode === 'None' ? undefined : this.#sources[mode].certificateFor(request, signal);
+    return this.#sourceFor(request)?.certificateFor(request, signal);
+  }
+
+  /** Takes away what was made on the way to a machine's certificate; safe to repeat. */
+  async release(request: CertificateRequest, signal: AbortSignal): Promise<void> {
+    await this.#sourceFor(request)?.release?.(request, signal);
+  }
+
+  #sourceFor({ nodeClass }: CertificateRequest): CertificateSource | undefined {
+    const { mode } = nodeClass.spec.certificate.api;
+    return mode === 'None' ? undefined : this.#sources[mode];
   }
 }

@@ -1,7 +1,7 @@
 import type { KubeClient } from '#kube/client/client.ts';
 import { NodeClassError } from '#machine/errors.ts';
 import { machineNames } from '#machine/names.ts';
-import { certificateProblem } from '#pki/certificate.ts';
+import { certificateProblem, type Expectation } from '#pki/certificate.ts';
 import { anchorsOf, certificatePrint, chainProblem } from '#pki/chain.ts';
 import type { Secret } from '#schemas/kubernetes/core.ts';
 import type { ResolvedNodeClass, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
@@ -11,7 +11,7 @@ import { readSecret, textIn } from '../read-secret.ts';
 import type { CertificateRequest, CertificateSource, MachineCertificate } from './source.ts';
 
 /** What has less than a day left would end with machines that have just been made. */
-export const shortest: Duration = hours(24);
+const shortest: Duration = hours(24);
 /** A machine as any other: its name cannot be foreseen, so only a wildcard covers it. */
 const anyMachine = 'machine-00000000';
 
@@ -57,7 +57,7 @@ export class GivenCertificates implements CertificateSource {
       const message = `Secret ${namespace}/${name} does not exist; it is looked for every few seconds`;
       throw new NodeClassError({ ...fault, reason: 'SecretNotFound' }, message);
     }
-    const read = certificateIn(secret, { names, at: this.#clock.stamp() });
+    const read = certificateIn(secret, { names, at: this.#clock.stamp(), left: shortest });
     if (typeof read !== 'string') return read;
     const message = `Secret ${namespace}/${name} holds no certificate for these machines: ${read}`;
     throw new NodeClassError({ ...fault, reason: 'CertificateSecretInvalid' }, message);
@@ -69,13 +69,9 @@ export class GivenCertificates implements CertificateSource {
  *
  * @returns what is wrong with it, as the end of a sentence, if anything is
  */
-export function certificateIn(
-  secret: Secret,
-  { names, at }: { names: readonly string[]; at: string },
-): MachineCertificate | string {
+export function certificateIn(secret: Secret, expected: Expectation): MachineCertificate | string {
   const pair = { certificate: textIn(secret, 'tls.crt'), privateKey: textIn(secret, 'tls.key') };
-  const problem =
-    certificateProblem(pair, { at, names, left: shortest }) ?? chainProblem(pair.certificate);
+  const problem = certificateProblem(pair, expected) ?? chainProblem(pair.certificate);
   if (problem !== undefined) return problem;
   const given = textIn(secret, 'ca.crt');
   const ca = anchorsOf(pair.certificate, given);

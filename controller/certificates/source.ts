@@ -29,4 +29,6 @@ export interface CertificateSource {
    * @throws MachineError while there is none, which says what is waited for
    */
   certificateFor(request: CertificateRequest, signal: AbortSignal): Promise<MachineCertificate>;
+  /** Takes away what was made for a machine beside what {@link certificateFor} gave; safe to repeat. */
+  release?(request: CertificateRequest, signal: AbortSignal): Promise<void>;
 }

@@ -68,15 +68,15 @@ test('the Secret cannot be changed, is found by its claim, and goes with it', as
   expect(secret).toMatchObject({ immutable: true, metadata: { namespace: memory.namespace } });
   expect(secret?.metadata.labels?.[labels.claimUid]).toBe(hand.identity.claimUid);
   expect(secret?.metadata.ownerReferences).toMatchObject([{ kind: 'NodeClaim', name: 'web-1' }]);
-  await newStore().remove(hand);
+  await newStore().remove(hand, signal);
   expect(memory.client.all(secrets)).toEqual([]);
-  await newStore().remove(hand);
+  await newStore().remove(hand, signal);
 });
 
 test('what was removed is not remembered', async () => {
   const [hand, store] = [handOf('web-1'), newStore()];
   await ensure(hand, store);
-  await store.remove(hand);
+  await store.remove(hand, signal);
   expect(await store.get(hand)).toBeUndefined();
 });
 
@@ -88,7 +88,7 @@ test('two machines that happen to have one name never share a token', async () =
   expect(first.identity.name).toBe(second.identity.name);
   await ensure(first);
   await expect(ensure(second)).rejects.toThrow(CreateError);
-  await newStore().remove(second);
+  await newStore().remove(second, signal);
   expect(await newStore().get(first)).toBeDefined();
 });
 

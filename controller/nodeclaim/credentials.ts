@@ -10,7 +10,7 @@ import { labels } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 
 import type { Certificates } from '../certificates/certificates.ts';
-import type { MachineCertificate } from '../certificates/source.ts';
+import type { CertificateRequest, MachineCertificate } from '../certificates/source.ts';
 import { readSecret, textIn } from '../read-secret.ts';
 import type { ClaimInHand } from './claim-in-hand.ts';
 
@@ -63,9 +63,7 @@ export class CredentialStore {
       ? this.#known.get(hand.identity.claimUid)
       : await this.get(hand);
     if (present) return present;
-    const { claim, identity } = hand;
-    const request = { claim, machine: identity.name, nodeClass, names: [fqdn] };
-    const tls = await this.#certificates.for(request, signal);
+    const tls = await this.#certificates.for(requestOf(hand, nodeClass, [fqdn]), signal);
     const secret = this.#secret(hand, {
       token: randomBytes(32).toString('base64url'),
       ...(tls && { 'tls.crt': tls.certificate, 'tls.key': tls.privateKey, 'ca.crt': tls.ca }),
@@ -79,7 +77,9 @@ export class CredentialStore {
   }
 
   /** Those of another machine that has the name are left alone. */
-  async remove(hand: ClaimInHand): Promise<void> {
+  async remove(hand: ClaimInHand, signal: AbortSignal): Promise<void> {
+    const { nodeClass } = hand.revision ?? {};
+    if (nodeClass) await this.#certificates.release(requestOf(hand, nodeClass, []), signal);
     const secret = await readSecret(this.#client, this.#key(hand));
     if (secret && isOf(secret, hand)) {
       const { uid } = secret.metadata;
@@ -138,6 +138,14 @@ export class CredentialStore {
       ),
     };
   }
+}
+
+function requestOf(
+  { claim, identity }: ClaimInHand,
+  nodeClass: ResolvedNodeClass,
+  names: readonly string[],
+): CertificateRequest {
+  return { claim, machine: identity.name, nodeClass, names };
 }
 
 function isOf({ metadata }: Secret, { identity }: ClaimInHand): boolean {

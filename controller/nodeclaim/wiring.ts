@@ -13,6 +13,7 @@ import { minutes, seconds } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../caches.ts';
 import type { Catalog } from '../catalog.ts';
+import { CertManagerCertificates } from '../certificates/cert-manager.ts';
 import { Certificates } from '../certificates/certificates.ts';
 import { GivenCertificates } from '../certificates/given.ts';
 import { PrivateCa } from '../certificates/private-ca.ts';
@@ -129,6 +130,7 @@ function partsOf(context: Context, options: NodeClaimOptions, writer: ClaimWrite
   const certificates = new Certificates({
     PrivateCA: new PrivateCa(authorityOf),
     SecretRef: new GivenCertificates(client, namespace, clock),
+    CertManager: new CertManagerCertificates(client, namespace, clock),
   });
   const credentials = new CredentialStore(client, namespace, certificates);
   return {

@@ -10,6 +10,7 @@ import type {
 } from '#schemas/nodeclass/types.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
+import type { CertManagerCertificates } from '../certificates/cert-manager.ts';
 import type { GivenCertificates } from '../certificates/given.ts';
 import type { Clouds } from '../clouds.ts';
 import { coded } from '../reason.ts';
@@ -43,7 +44,8 @@ export interface World {
   readonly clouds: Clouds;
   readonly releases: KraftletReleases;
   readonly secrets: NodeClassSecrets;
-  readonly given: GivenCertificates;
+  readonly given: Pick<GivenCertificates, 'check'>;
+  readonly certManager: Pick<CertManagerCertificates, 'check'>;
   readonly lookups: Lookups;
   readonly clusterUid: string;
 }
@@ -197,13 +199,16 @@ async function resolvePlacement(
 /** @returns the fingerprint of what the user gave; machines made from another one would differ */
 async function checkCertificate(
   nodeClass: Live<UnikraftNodeClass>,
-  { secrets, given }: World,
+  { secrets, given, certManager }: World,
 ): Promise<string | undefined> {
   switch (nodeClass.spec.certificate.api.mode) {
     case 'PrivateCA':
       return secrets.ensureAuthority(nodeClass);
     case 'SecretRef':
       return given.check(nodeClass.spec);
+    case 'CertManager':
+      await certManager.check(nodeClass.spec);
+      return undefined;
     case 'None':
       return undefined;
   }

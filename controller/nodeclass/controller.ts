@@ -14,6 +14,7 @@ import {
 import { milliseconds, seconds, type Duration } from '#schemas/time/clock.ts';
 
 import { by } from '../caches.ts';
+import { CertManagerCertificates } from '../certificates/cert-manager.ts';
 import { GivenCertificates } from '../certificates/given.ts';
 import type { Clouds } from '../clouds.ts';
 import type { Context } from '../context.ts';
@@ -54,8 +55,17 @@ export class NodeClassController implements Reconciler {
     const { client, caches, clock, namespace, clusterUid } = context;
     const secrets = new NodeClassSecrets(client, namespace, clock);
     const given = new GivenCertificates(client, namespace, clock);
+    const certManager = new CertManagerCertificates(client, namespace, clock);
     this.#context = context;
-    this.#world = { clouds, releases, secrets, given, lookups: new Lookups(clock), clusterUid };
+    this.#world = {
+      clouds,
+      releases,
+      secrets,
+      given,
+      certManager,
+      lookups: new Lookups(clock),
+      clusterUid,
+    };
     this.#nodeClasses = new Freshest(caches.nodeClasses);
     this.#revisions = new StoredRevisions(client, context);
     this.#termination = new Termination(context, this.#revisions, secrets);

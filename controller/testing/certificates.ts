@@ -1,5 +1,6 @@
 import type { Authority } from '#pki/authority.ts';
 
+import { CertManagerCertificates } from '../certificates/cert-manager.ts';
 import { Certificates } from '../certificates/certificates.ts';
 import { GivenCertificates } from '../certificates/given.ts';
 import { PrivateCa } from '../certificates/private-ca.ts';
@@ -13,5 +14,6 @@ export function certificatesOf(
   return new Certificates({
     PrivateCA: new PrivateCa(async () => authority),
     SecretRef: new GivenCertificates(client, namespace, clock),
+    CertManager: new CertManagerCertificates(client, namespace, clock),
   });
 }

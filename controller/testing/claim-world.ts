@@ -19,6 +19,7 @@ import {
   unikraftNodeClasses,
   type DnsSpec,
   type ResolvedNodeClass,
+  type UnikraftNodeClassSpec,
 } from '#schemas/nodeclass/types.ts';
 import { hours, seconds, type Duration } from '#schemas/time/clock.ts';
 
@@ -115,6 +116,12 @@ export class ClaimWorld {
   /** Names are held there from now on, as the class says; they are looked up where they always were. */
   useDns(spec: DnsSpec, names: (client: KubeClient) => DnsProvider): void {
     this.#names = names;
+    this.#seed({ dns: spec });
+    this.restart();
+  }
+
+  /** The class says so from the beginning. */
+  useSpec(spec: Partial<UnikraftNodeClassSpec>): void {
     this.#seed(spec);
     this.restart();
   }
@@ -281,9 +288,9 @@ export class ClaimWorld {
     };
   }
 
-  #seed(dns: DnsSpec = nodeClassSpec().dns): void {
+  #seed(spec: Partial<UnikraftNodeClassSpec> = {}): void {
     const { client, namespace } = this;
-    const full = nodeClassSpec({ dns });
+    const full = nodeClassSpec(spec);
     const resolved: ResolvedNodeClass = {
       nodeClass: 'default',
       spec: full,

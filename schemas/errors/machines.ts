@@ -283,4 +283,16 @@ export const machines = {
       'Three minutes after their DNSEndpoint was deleted they still lead to its address, and the machine is ended all the same.',
     fix: 'Let external-dns run with --policy=sync, else it removes nothing; remove the records, and the TXT beside them, by hand.',
   },
+  KPU363: {
+    title: 'The certificate of the machine is not issued yet',
+    happens:
+      'It is looked for every few seconds until the launch deadline; the instance is made after it.',
+    fix: 'Where it takes longer than the deadline, as with DNS-01 it may, raise deadlines.launch.',
+  },
+  KPU364: {
+    title: 'No certificate was issued for the machine',
+    happens:
+      'It is looked for at a slow pace until the launch deadline; then another machine is tried.',
+    fix: 'Read what the message says of the issuer: its policy may not allow the name or the duration.',
+  },
 } as const satisfies Record<string, Explanation>;

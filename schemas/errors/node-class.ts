@@ -111,6 +111,11 @@ export const nodeClass = {
     happens: `CertificateReady=False, and no machine is made with it; those that run keep what they have. ${staysOnLast}`,
     fix: "Give certificate.api.secretRef a Secret of the operator's namespace with tls.crt (the leaf first, then each signer), tls.key that belongs to it and, unless a public authority signed it, ca.crt. It has to cover the names of all machines, so a wildcard in the first label, for which dns.nameTemplate must put {{node}} into the first label; and to be valid for 24 hours more.",
   },
+  KPU362: {
+    title: 'cert-manager cannot be asked for certificates',
+    happens: `CertificateReady=False, and no machine is made with it. ${staysOnLast}`,
+    fix: "Install cert-manager, and correct certificate.api.issuerRef: a ClusterIssuer, or an Issuer of the operator's namespace, that is ready. Of an issuer of another group only that cert-manager is there is checked.",
+  },
   KPU260: {
     title: 'The Kraftlet chart cannot be had',
     happens: `KraftletReady=False. ${staysOnLast}`,

@@ -81,6 +81,24 @@ export const specDefaults = {
         }
       }
     },
+    certificate: {
+      properties: {
+        api: {
+          properties: {
+            issuerRef: {
+              properties: {
+                kind: {
+                  default: "ClusterIssuer"
+                },
+                group: {
+                  default: "cert-manager.io"
+                }
+              }
+            }
+          }
+        }
+      }
+    },
     kraftlet: {
       properties: {
         namespace: {

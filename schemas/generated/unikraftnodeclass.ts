@@ -386,13 +386,14 @@ export interface CertificateSpec {
  */
 export interface ApiCertificate {
   /**
-   * PrivateCA: the operator signs a certificate for each machine with a CA of its own or of caSecretRef, and Kraftlet trusts that CA alone. SecretRef: all machines show the certificate of secretRef. None: machines show what they like and nobody checks it, so whoever is on the way reads their tokens; for trials only.
+   * PrivateCA: the operator signs a certificate for each machine with a CA of its own or of caSecretRef, and Kraftlet trusts that CA alone. SecretRef: all machines show the certificate of secretRef. CertManager: cert-manager is asked for a certificate for each machine. None: machines show what they like and nobody checks it, so whoever is on the way reads their tokens; for trials only.
    */
-  mode: 'PrivateCA' | 'SecretRef' | 'None';
+  mode: 'PrivateCA' | 'SecretRef' | 'CertManager' | 'None';
   caSecretRef?: SecretRef;
   secretRef?: CertificateSecretRef;
+  issuerRef?: IssuerRef;
   /**
-   * How long a certificate is valid. It is fixed at launch, so it has to outlive the machine. When absent it is as long as the machine may live (expireAfter) and a day; for ever means as long as the authority.
+   * How long a certificate of PrivateCA or CertManager is valid. It is fixed at launch, so it has to outlive the machine. When absent it is as long as the machine may live (expireAfter) and a day; for ever means as long as the authority, or what the issuer gives.
    */
   duration?: string;
 }
@@ -405,6 +406,24 @@ export interface SecretRef {
    * Name of the Secret.
    */
   name: string;
+}
+
+/**
+ * Who signs for cert-manager: a ClusterIssuer, an Issuer in the operator's namespace, or what another group calls so.
+ */
+export interface IssuerRef {
+  /**
+   * Name of the issuer.
+   */
+  name: string;
+  /**
+   * Its kind. Default: "ClusterIssuer".
+   */
+  kind?: string;
+  /**
+   * Its API group. Default: "cert-manager.io".
+   */
+  group?: string;
 }
 
 /**

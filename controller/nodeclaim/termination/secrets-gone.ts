@@ -10,8 +10,8 @@ export class SecretsGone implements Step {
     this.#store = store;
   }
 
-  async run(hand: ClaimInHand): Promise<Outcome> {
-    await this.#store.remove(hand);
+  async run(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
+    await this.#store.remove(hand, signal);
     return done();
   }
 }

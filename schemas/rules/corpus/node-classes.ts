@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 
 import type {
+  AwsSpec,
   BlockDevice,
   GcpDisk,
   GcpSpec,
   ImageSelectorTerm,
   PlatformSpec,
+  SelectorTerm,
   UnikraftNodeClass,
   UnikraftNodeClassSpec,
 } from '../../nodeclass/types.ts';
@@ -76,11 +78,15 @@ type Api = UnikraftNodeClassSpec['certificate']['api'];
 
 const anyCertificate: fc.Arbitrary<Api> = fc
   .tuple(
-    fc.constantFrom<Api['mode']>('PrivateCA', 'SecretRef', 'None'),
+    fc.constantFrom<Api['mode']>('PrivateCA', 'SecretRef', 'CertManager', 'None'),
     someOf<Omit<Api, 'mode'>>({
       duration: anyDuration,
       caSecretRef: fc.constant({ name: 'ca' }),
       secretRef: fc.constant({ name: 'tls' }),
+      issuerRef: fc.constantFrom(
+        { name: 'ca' },
+        { name: 'pca', kind: 'PcaIssuer', group: 'pca.example.com' },
+      ),
     }),
   )
   .map(([mode, rest]) => ({ mode, ...rest }));
@@ -131,13 +137,26 @@ const anyChange = someOf<UnikraftNodeClassSpec>({
     .map((kraftlet) => kraftlet as UnikraftNodeClassSpec['kraftlet']),
 });
 
+const anyTerms = fc.constantFrom<SelectorTerm[]>(
+  [{}],
+  [{ name: 'machines' }],
+  [{ tags: { team: 'a' } }, {}],
+);
+
+const anyAws = someOf<Omit<AwsSpec, 'region'>>({
+  subnetSelectorTerms: anyTerms,
+  securityGroupSelectorTerms: anyTerms,
+  blockDevices: fc.array(anyDevice, { minLength: 1, maxLength: 3 }),
+  assumeRoleARN: fc.constant('arn:aws:iam::123456789012:role/machines'),
+  assumeRoleExternalID: fc.constant('cluster-1'),
+});
+
 const inAws: fc.Arbitrary<UnikraftNodeClass> = fc
-  .tuple(anyChange, fc.option(fc.array(anyDevice, { minLength: 1, maxLength: 3 })))
-  .map(([changes, blockDevices]) => {
+  .tuple(anyChange, anyAws)
+  .map(([changes, more]) => {
     const sample = nodeClass(changes);
     const { aws } = sample.spec;
-    if (!blockDevices || !aws) return sample;
-    return { ...sample, spec: { ...sample.spec, aws: { ...aws, blockDevices } } };
+    return aws ? { ...sample, spec: { ...sample.spec, aws: { ...aws, ...more } } } : sample;
   });
 
 const anyDisk = someOf<Omit<GcpDisk, 'size'>>({

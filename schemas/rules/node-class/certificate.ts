@@ -20,12 +20,16 @@ export const certificateRules: readonly Rule[] = [
     name: 'node-class-certificate-has-its-source',
     code: 'KPU368',
     severity: 'deny',
-    cel: "self.mode != 'SecretRef' || has(self.secretRef)",
+    cel: "self.mode == 'SecretRef' ? has(self.secretRef) : self.mode != 'CertManager' || has(self.issuerRef)",
     message: 'The mode needs a field that is not set, so no machine would get a certificate.',
-    fix: 'Set secretRef for SecretRef.',
+    fix: 'Set secretRef for SecretRef, or issuerRef for CertManager.',
     docs: 'There is no default that could be meant.',
-    accepts: [by({ mode: 'SecretRef', secretRef: own }), nodeClass()],
-    rejects: [by({ mode: 'SecretRef' })],
+    accepts: [
+      by({ mode: 'SecretRef', secretRef: own }),
+      by({ mode: 'CertManager', issuerRef: own }),
+      nodeClass(),
+    ],
+    rejects: [by({ mode: 'SecretRef' }), by({ mode: 'CertManager' })],
   },
   {
     ...shared,
@@ -34,19 +38,22 @@ export const certificateRules: readonly Rule[] = [
     severity: 'deny',
     cel:
       "(self.mode == 'PrivateCA' || !has(self.caSecretRef)) && (self.mode == 'SecretRef' || !has(self.secretRef))" +
-      " && (self.mode == 'PrivateCA' || !has(self.duration))",
+      " && (self.mode == 'CertManager' || !has(self.issuerRef))" +
+      " && (self.mode in ['PrivateCA', 'CertManager'] || !has(self.duration))",
     message: 'A field of spec.certificate.api is not for its mode.',
-    fix: 'Use caSecretRef and duration with mode PrivateCA, and secretRef with SecretRef.',
+    fix: 'Use caSecretRef with mode PrivateCA, secretRef with SecretRef, issuerRef with CertManager, and duration with PrivateCA and CertManager.',
     docs: 'It would look as if it mattered.',
     accepts: [
       by({ mode: 'PrivateCA', caSecretRef: own, duration: '720h' }),
       by({ mode: 'SecretRef', secretRef: own }),
+      by({ mode: 'CertManager', issuerRef: own, duration: '720h' }),
       by({ mode: 'None' }),
     ],
     rejects: [
       by({ mode: 'PrivateCA', secretRef: own }),
       by({ mode: 'SecretRef', secretRef: own, caSecretRef: own }),
       by({ mode: 'SecretRef', secretRef: own, duration: '720h' }),
+      by({ mode: 'PrivateCA', issuerRef: own }),
       by({ mode: 'None', secretRef: own }),
       by({ mode: 'None', duration: '720h' }),
     ],
