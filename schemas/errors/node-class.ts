@@ -112,7 +112,7 @@ export const nodeClass = {
     fix: "Give certificate.api.secretRef a Secret of the operator's namespace with tls.crt (the leaf first, then each signer), tls.key that belongs to it and, unless a public authority signed it, ca.crt. It has to cover the names of all machines, so a wildcard in the first label, for which dns.nameTemplate must put {{node}} into the first label; and to be valid for 24 hours more.",
   },
   KPU362: {
-    title: 'cert-manager cannot be asked for certificates',
+    title: 'No certificates can be had of cert-manager',
     happens: `CertificateReady=False, and no machine is made with it. ${staysOnLast}`,
     fix: "Install cert-manager, and correct certificate.api.issuerRef: a ClusterIssuer, or an Issuer of the operator's namespace, that is ready. Of an issuer of another group only that cert-manager is there is checked.",
   },
