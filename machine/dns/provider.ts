@@ -40,6 +40,16 @@ export interface DnsProvider {
     owner: RecordOwner,
     signal: AbortSignal,
   ): Promise<void>;
+  /**
+   * Puts a text beside whatever other texts the name has, such as a challenge of ACME, which several certificates may
+   * have at one name; does nothing when it is there already. Absent where only addresses are written.
+   *
+   * @param text  without quotation marks; letters, digits and `-_=` alone
+   * @throws DnsConflict where the name is a CNAME
+   */
+  addText?(zoneID: string, name: string, text: string, signal: AbortSignal): Promise<void>;
+  /** Takes one text away and leaves the others; does nothing when it is not there. */
+  removeText?(zoneID: string, name: string, text: string, signal: AbortSignal): Promise<void>;
   /** Why names that were written are not there yet, for a person; absent where nothing is known of that. */
   hindrance?(owner: RecordHolder, signal: AbortSignal): Promise<string>;
 }

@@ -27,13 +27,14 @@ const wish = (name: string): Wish => ({
   record: undefined,
   owner: { clusterUid: 'c', claimUid: name },
 });
+const add = async (name: string) => queue.add({ wishes: [wish(name)], texts: [] });
 const namesIn = (orders: readonly Order[] = []) =>
   orders.flatMap(({ wishes }) => wishes.map(({ name }) => name));
 
 test('orders of 200 ms share a batch; what comes during it shares the next, and no two run at once', async () => {
-  const first = [queue.add([wish('a')]), queue.add([wish('b')])];
+  const first = [add('a'), add('b')];
   await clock.forward(milliseconds(200));
-  const second = [queue.add([wish('c')]), queue.add([wish('d')])];
+  const second = [add('c'), add('d')];
   await clock.forward(milliseconds(1000));
   expect(batches.map(({ orders }) => namesIn(orders))).toEqual([['a', 'b']]);
 
@@ -52,12 +53,12 @@ test('a batch that breaks fails its own orders, and the queue goes on', async ()
     for (const { settle } of orders) settle(undefined);
   });
 
-  const failing = queue.add([wish('a')]);
+  const failing = add('a');
   failing.catch(() => {}); // looked at below
   await clock.forward(milliseconds(200));
   await expect(failing).rejects.toThrow('broken');
   isBroken = false;
-  const next = queue.add([wish('b')]);
+  const next = add('b');
   await clock.forward(milliseconds(200));
   await expect(next).resolves.toBeUndefined();
 });

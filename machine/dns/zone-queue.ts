@@ -1,10 +1,17 @@
 import { type Clock, milliseconds } from '#schemas/time/clock.ts';
 
 import type { Wish } from './changes.ts';
+import type { TextWish } from './texts.ts';
+
+/** What is to be true of a zone. */
+export interface Wanted {
+  readonly wishes: readonly Wish[];
+  /** All about one name. */
+  readonly texts: readonly TextWish[];
+}
 
 /** Wishes of one machine, judged together and kept or refused together. */
-export interface Order {
-  readonly wishes: readonly Wish[];
+export interface Order extends Wanted {
   readonly settle: (error: unknown) => void;
 }
 
@@ -27,10 +34,10 @@ export class ZoneQueue {
   }
 
   /** Resolves when all wishes are true; rejects with the failure of this order alone. */
-  async add(wishes: readonly Wish[]): Promise<void> {
+  async add(wanted: Wanted): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#waiting.push({
-      wishes,
+      ...wanted,
       settle: (error) => (error === undefined ? resolve() : reject(error)),
     });
     this.#schedule();

@@ -8,10 +8,10 @@ import {
   namesOf,
   plainName,
   type RecordSet,
-  type Wish,
   type ZoneView,
 } from './changes.ts';
 import type { AddressRecord, RecordOwner } from './provider.ts';
+import { textChanges } from './texts.ts';
 import { type Order, ZoneQueue } from './zone-queue.ts';
 
 /** What a service that holds zones must do for one of them. */
@@ -53,20 +53,26 @@ export class ZoneWriter {
     signal: AbortSignal,
   ): Promise<void> {
     const wishes = records.map((record) => ({ name: plainName(record.name), record, owner }));
-    return until(this.#queue.add(wishes), signal);
+    return until(this.#queue.add({ wishes, texts: [] }), signal);
   }
 
   /** Removes every one of these names that this owner holds. */
   async remove(names: readonly string[], owner: RecordOwner, signal: AbortSignal): Promise<void> {
     const wishes = names.map((name) => ({ name: plainName(name), record: undefined, owner }));
-    return until(this.#queue.add(wishes), signal);
+    return until(this.#queue.add({ wishes, texts: [] }), signal);
+  }
+
+  /** Puts a text beside those that others have at the name, or takes it away from among them. */
+  async setText(name: string, text: string, isThere: boolean, signal: AbortSignal): Promise<void> {
+    const texts = [{ name: plainName(name), text, isThere }];
+    return until(this.#queue.add({ wishes: [], texts }), signal);
   }
 
   /** Settles every order and throws nothing. */
   async #carryOut(orders: readonly Order[]): Promise<void> {
     try {
-      const view = await this.#read(orders.flatMap(({ wishes }) => wishes));
-      const planned = orders.flatMap((order) => plan(order, view));
+      const view = await this.#read(orders);
+      const planned = joined(orders).flatMap((order) => plan(order, view));
       for (const batch of batches(planned)) {
         // oxlint-disable-next-line no-await-in-loop -- a zone takes one change at a time
         await this.#write(batch);
@@ -96,16 +102,38 @@ export class ZoneWriter {
     }
   }
 
-  async #read(wishes: readonly Wish[]): Promise<ZoneView> {
-    const names = [...new Set(wishes.flatMap(namesOf))];
-    return Map.groupBy(await this.#zone.read(names), ({ name }) => name);
+  async #read(orders: readonly Order[]): Promise<ZoneView> {
+    const names = orders.flatMap(({ wishes, texts }) => [
+      ...wishes.flatMap(namesOf),
+      ...texts.map(({ name }) => name),
+    ]);
+    return Map.groupBy(await this.#zone.read([...new Set(names)]), ({ name }) => name);
   }
+}
+
+/** Orders about the texts of one name are one: each would change the whole of them. */
+function joined(orders: readonly Order[]): Order[] {
+  const byName = Map.groupBy(orders, ({ texts }) => texts[0]?.name);
+  return [...byName].flatMap(([name, all]) => (name === undefined ? all : [asOne(all)]));
+}
+
+function asOne(orders: readonly Order[]): Order {
+  return {
+    wishes: [],
+    texts: orders.flatMap(({ texts }) => texts),
+    settle: (error) => {
+      for (const { settle } of orders) settle(error);
+    },
+  };
 }
 
 /** What an order needs changed; an order that needs nothing, or cannot have it, is settled here. */
 function plan(order: Order, view: ZoneView): Planned[] {
   try {
-    const changes = order.wishes.flatMap((wish) => changesFor(wish, view));
+    const changes = [
+      ...order.wishes.flatMap((wish) => changesFor(wish, view)),
+      ...textChanges(order.texts, view),
+    ];
     if (changes.length > 0) return [{ order, changes }];
     order.settle(undefined);
   } catch (error) {

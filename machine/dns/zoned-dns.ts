@@ -39,6 +39,14 @@ export abstract class ZonedDns implements DnsProvider {
     return this.#writer(zoneID).remove(names, owner, signal);
   }
 
+  async addText(zoneID: string, name: string, text: string, signal: AbortSignal): Promise<void> {
+    return this.#writer(zoneID).setText(name, text, true, signal);
+  }
+
+  async removeText(zoneID: string, name: string, text: string, signal: AbortSignal): Promise<void> {
+    return this.#writer(zoneID).setText(name, text, false, signal);
+  }
+
   #writer(zoneID: string): ZoneWriter {
     const known = this.#writers.get(zoneID);
     if (known) return known;

@@ -198,6 +198,18 @@ describe('many machines', () => {
   });
 });
 
+test('texts are put beside those of others at a name, and taken away from among them', async () => {
+  const name = `_acme-challenge.${domain}`;
+  put({ name: `${name}.`, type: 'TXT', ttl: 7, rrdatas: ['"theirs"'] });
+  const both = ['a', 'b'].map(async (text) => dns.addText(zoneID, name, text, signal));
+  await afterCollecting(Promise.all(both));
+  expect(contents()).toEqual([`${name}. TXT "theirs","a","b"`]);
+  await afterCollecting(dns.removeText(zoneID, name, 'a', signal));
+  await afterCollecting(dns.removeText(zoneID, name, 'a', signal));
+  expect(contents()).toEqual([`${name}. TXT "theirs","b"`]);
+  expect(changes()).toHaveLength(2);
+});
+
 test('a busy or silent Cloud DNS is asked again later', async () => {
   service.faults.next('changes.create', fault({ code: 'rateLimitExceeded', status: 403 }));
   service.faults.next('changes.create', fault({ code: 'backendError', status: 503 }));

@@ -10,7 +10,8 @@ import {
 } from '@aws-sdk/client-route-53';
 import { test as base, expect } from 'vitest';
 
-import { seconds } from '#schemas/time/clock.ts';
+import { Route53Dns } from '#machine/dns/route53/route53-dns.ts';
+import { milliseconds, seconds } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 
 import { fault } from '../wire/faults.ts';
@@ -162,4 +163,26 @@ test('a zone that is busy says so, once', async ({ world }) => {
   await world.change(change);
   const outcomes = world.route53.callsOf('ChangeResourceRecordSets').map(({ outcome }) => outcome);
   expect(outcomes).toEqual(['PriorRequestNotComplete', 'ok']);
+});
+
+test('texts are put beside those of others at a name, and taken away from among them', async ({
+  world,
+}) => {
+  const name = '_acme-challenge.machines.sandbox.test';
+  const { signal } = new AbortController();
+  const { clock, sdk, zone } = world;
+  const dns = new Route53Dns({ clock, client: sdk });
+  const done = async (...orders: Promise<void>[]): Promise<void> => {
+    await clock.forward(milliseconds(200));
+    await Promise.all(orders);
+  };
+  await world.change(record('CREATE', name, '"theirs"', 'TXT'));
+  await done(...['a', 'b'].map(async (text) => dns.addText(zone.id, name, text, signal)));
+  expect(world.records).toEqual([`${name}. TXT "theirs","a","b"`]);
+
+  await done(dns.removeText(zone.id, name, 'a', signal));
+  await done(dns.removeText(zone.id, name, 'a', signal));
+  expect(world.records).toEqual([`${name}. TXT "theirs","b"`]);
+  const { length } = world.route53.callsOf('ChangeResourceRecordSets');
+  expect(length).toBe(3); // by hand, both at once, one away
 });

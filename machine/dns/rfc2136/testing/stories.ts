@@ -53,6 +53,19 @@ export async function remove(place: Place, node: string, by = node): Promise<voi
   await afterCollecting(place.clock, place.dns.remove(place.zone, names, owner(by), signal));
 }
 
+/** All at once. */
+async function setTexts(
+  { clock, dns, zone }: Place,
+  name: string,
+  { add = [], remove: taken = [] }: { add?: readonly string[]; remove?: readonly string[] },
+): Promise<void> {
+  const orders = [
+    ...add.map(async (text) => dns.addText(zone, name, text, signal)),
+    ...taken.map(async (text) => dns.removeText(zone, name, text, signal)),
+  ];
+  await afterCollecting(clock, Promise.all(orders));
+}
+
 /** What a zone holds of one machine. */
 function of(place: Place, node: string, address: string, claimUid = node): string[] {
   const name = nameOf(place, node);
@@ -177,6 +190,38 @@ export const stories: Readonly<Record<string, Story>> = {
       place.dns.remove(place.zone, [name], owner('web-1'), signal),
     );
     await expect(place.contents()).resolves.toEqual([]);
+  },
+
+  'texts of several stand side by side at one name, and go one by one': async (place) => {
+    const name = `_acme-challenge.web-1.${place.zone}`;
+    const shown = (...texts: string[]): string[] => texts.map((text) => `${name} TXT "${text}"`);
+    await setTexts(place, name, { add: ['a', 'b', 'a'] });
+    await expect(place.contents()).resolves.toEqual(shown('a', 'b'));
+    await setTexts({ ...place, dns: place.other }, name, { add: ['c'], remove: ['a', 'never'] });
+    await expect(place.contents()).resolves.toEqual(shown('b', 'c'));
+    await setTexts(place, name, { remove: ['b', 'c'] });
+    await setTexts(place, name, { remove: ['b', 'c'] });
+    await expect(place.contents()).resolves.toEqual([]);
+  },
+
+  'a text of somebody else at the name stays': async (place) => {
+    const name = `_acme-challenge.${place.zone}`;
+    await place.put(name, 'TXT', '"theirs, with \\"quotes\\""');
+    const before = await place.contents();
+    await setTexts(place, name, { add: ['ours'] });
+    await expect(place.contents()).resolves.toHaveLength(2);
+    await setTexts(place, name, { remove: ['ours'] });
+    await expect(place.contents()).resolves.toEqual(before);
+  },
+
+  'where a name leads elsewhere no text is put, and the next order goes on': async (place) => {
+    const name = `_acme-challenge.${place.zone}`;
+    await place.put(name, 'CNAME', 'elsewhere.example.com');
+    const error = await failureOf(setTexts(place, name, { add: ['ours'] }));
+    expect(error).toBeInstanceOf(DnsConflict);
+    expect(error.message).toContain(`${name} is a CNAME to elsewhere.example.com`);
+    await setTexts(place, name, { remove: ['ours'] });
+    await expect(place.contents()).resolves.toHaveLength(1);
   },
 
   'many machines are written together, all but the one whose name is taken': async (place) => {
