@@ -85,6 +85,11 @@ export class HostNode {
       .flatMap(({ metadata }) => this.#workers.get(metadata.uid)?.backend(port) ?? []);
   }
 
+  /** As when its kubelet dies, or its network: its Pods run on, and nobody hears of them or of it. */
+  cutOff(): void {
+    this.#stop.abort();
+  }
+
   /** Ends all Pods at once, without a word to the API server. */
   async stop(): Promise<void> {
     this.#stop.abort();

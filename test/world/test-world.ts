@@ -25,7 +25,7 @@ import { seconds, type Duration } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
 
-import { inProcessKraftlet } from './in-process-kraftlet.ts';
+import { inProcessKraftlet, type Between } from './in-process-kraftlet.ts';
 import { OperatorInProcess, type Load } from './operator-in-process.ts';
 import { tellClaim, tellEvent, tellNode, tellPod } from './telling.ts';
 
@@ -59,7 +59,8 @@ export class TestWorld {
 
   /**
    * @param tools `inject('tools')`
-   * @param options  `schedulerConfig`: the KubeSchedulerConfiguration that kube-scheduler runs by; `settings`: the operator's
+   * @param options  `schedulerConfig`: the KubeSchedulerConfiguration that kube-scheduler runs by; `settings`: the operator's;
+   *   `between`: what stands between each Kraftlet and the API server
    */
   static async start(
     tools: Tools,
@@ -68,6 +69,7 @@ export class TestWorld {
       policies?: boolean;
       schedulerConfig?: object;
       settings?: NodeJS.ProcessEnv;
+      between?: Between;
     } = {},
   ): Promise<TestWorld> {
     const dns = { server: '' };
@@ -76,7 +78,7 @@ export class TestWorld {
       processes: false,
       machineProcesses: false,
       programs: {
-        'ghcr.io/unikraft-cloud/kraftlet': inProcessKraftlet(() => dns.server),
+        'ghcr.io/unikraft-cloud/kraftlet': inProcessKraftlet(() => dns.server, options.between),
       },
       policies: options.policies !== false,
       schedulerConfig: options.schedulerConfig,
