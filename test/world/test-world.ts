@@ -10,6 +10,8 @@ import { isNotFound } from '#kube/client/errors.ts';
 import { getCondition, isTrue } from '#kube/conditions.ts';
 import { silentLogger } from '#kube/log.ts';
 import type { SandboxCloud } from '#sandbox/cloud/cloud.ts';
+import { HostNode } from '#sandbox/host-node/host-node.ts';
+import type { Programs } from '#sandbox/host-node/program.ts';
 import { applyAll, deleteAll } from '#sandbox/manifests/apply.ts';
 import type { Manifest } from '#sandbox/manifests/render.ts';
 import type { Tools } from '#sandbox/tools/tools.ts';
@@ -42,11 +44,18 @@ export class TestWorld {
   readonly #seenNodes = new Set<string>();
   readonly #watching = new AbortController();
   readonly #settings: NodeJS.ProcessEnv;
+  readonly #programs: Programs;
+  readonly #hosts: HostNode[] = [];
   #operator: OperatorInProcess | undefined;
 
-  private constructor(world: World, clock: FakeClock, settings: NodeJS.ProcessEnv) {
+  private constructor(
+    world: World,
+    clock: FakeClock,
+    { settings = {}, programs }: { settings?: NodeJS.ProcessEnv | undefined; programs: Programs },
+  ) {
     this.world = world;
     this.#settings = settings;
+    this.#programs = programs;
     this.clock = clock;
     const watched = new SharedInformer<Node>(this.client, nodes, {
       clock: new SystemClock(),
@@ -73,19 +82,21 @@ export class TestWorld {
     } = {},
   ): Promise<TestWorld> {
     const dns = { server: '' };
+    const programs = {
+      'ghcr.io/unikraft-cloud/kraftlet': inProcessKraftlet(() => dns.server, options.between),
+    };
     const world = await World.start({
       tools,
       processes: false,
       machineProcesses: false,
-      programs: {
-        'ghcr.io/unikraft-cloud/kraftlet': inProcessKraftlet(() => dns.server, options.between),
-      },
+      programs,
       policies: options.policies !== false,
       schedulerConfig: options.schedulerConfig,
       webhookPort: () => undefined, // nobody answers, and both hooks are Ignore
     });
     dns.server = world.cloud.dnsServer;
-    const test = new TestWorld(world, new FakeClock({ real: Date.now }), options.settings ?? {});
+    const { settings } = options;
+    const test = new TestWorld(world, new FakeClock({ real: Date.now }), { settings, programs });
     if (options.operator !== false) await test.startOperator();
     return test;
   }
@@ -114,12 +125,21 @@ export class TestWorld {
     await operator?.stop();
   }
 
+  /** One more node for Kraftlets to run on. */
+  async startHost(name: string): Promise<HostNode> {
+    const { plane, run } = this.world;
+    const host = await HostNode.start({ plane, run, programs: this.#programs, name });
+    this.#hosts.push(host);
+    return host;
+  }
+
   async stop(): Promise<void> {
     this.#watching.abort();
     try {
       await this.stopOperator();
       await this.world.secretsTold.expectNone();
     } finally {
+      await Promise.all(this.#hosts.map(async (host) => host.stop()));
       await this.world.stop();
     }
   }

@@ -2,7 +2,8 @@
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
-import type { KubeObject } from '#schemas/kubernetes/meta.ts';
+import type { Pod } from '#schemas/kubernetes/core.ts';
+import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
 import { nodes, pods, statefulSets } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
 import { parseProviderID } from '#schemas/provider-id.ts';
@@ -10,13 +11,15 @@ import { minutes, seconds } from '#schemas/time/clock.ts';
 import { Endings } from '#test/world/endings.ts';
 import { nodeClass, nodePool, workload } from '#test/world/objects.ts';
 import { readyOf, unheardOf } from '#test/world/reports.ts';
+import { Suspension } from '#test/world/suspension.ts';
 import { TestWorld } from '#test/world/test-world.ts';
 
 let world: TestWorld;
 let endings: Endings;
+const kraftlets = new Suspension();
 
 beforeAll(async () => {
-  world = await TestWorld.start(inject('tools'));
+  world = await TestWorld.start(inject('tools'), { between: kraftlets.between });
   const values = { kraftlet: { env: { SANDBOX_NODE_STATUS_INTERVAL: '1s' } } };
   const { kraftlet } = nodeClass().spec;
   await world.expectUsable(nodeClass({ kraftlet: { ...kraftlet, values } }));
@@ -98,6 +101,46 @@ test('only its Kraftlet is down, scaled to nothing by hand: it comes back, and m
   expect(await world.expectClaims(1)).toMatchObject([{ metadata: { uid: claim.metadata.uid } }]);
 });
 
+test('its Kraftlet is on a host that is lost: another one comes, and the first is no Kraftlet any more when it wakes', async () => {
+  const { claim, guests } = await machine();
+  await world.clock.forward(minutes(2));
+  const old = await kraftletOf(claim);
+  const { uid } = old.metadata;
+  await world.startHost('spare');
+  const { host } = world.world;
+  host.cutOff();
+  await unheardOf(world.client, host.name);
+  const key = { namespace: 'kraftlet', name: old.metadata.name };
+  await world.client.delete(pods, key, { uid, gracePeriodSeconds: 1 });
+
+  await world.clock.forward(minutes(5)); // it still serves its machine, whatever its host says
+  expect((await kraftletOf(claim)).metadata.uid).toBe(uid);
+
+  await kraftlets.suspend(uid);
+  await unheardOf(world.client, claim.status?.nodeName);
+  await world.eventually('another Kraftlet', async () => {
+    await world.clock.forward(seconds(30));
+    const { metadata, spec, status } = await kraftletOf(claim);
+    return metadata.uid !== uid && spec?.nodeName === 'spare' && status?.phase === 'Running';
+  });
+  const { message } = await world.expectEvent(claim, 'KraftletReleased');
+  expect(message).toMatch(/stuck on host host, which has not been heard of; .*\(KPU370\)$/);
+  await world.eventually('a Node that is Ready', async () => {
+    return (await readyOf(world.client, claim.status?.nodeName))?.status === 'True';
+  });
+
+  kraftlets.wake(uid);
+  await world.eventually('the first refused', async () => kraftlets.answersTo(uid).includes(401));
+  await world.expectDeleted(...guests.slice(0, 1)); // which only a Kraftlet can have end
+  await world.eventually('another Pod', async () => {
+    const [pod] = await world.expectRunning('shop', 1);
+    return pod?.metadata.uid !== guests[0]?.metadata.uid;
+  });
+  expect(await world.expectClaims(1)).toMatchObject([{ metadata: { uid: claim.metadata.uid } }]);
+  const late = kraftlets.answersTo(uid);
+  expect(late.slice(late.indexOf(401))).not.toContain(200);
+});
+
 /** It would be on every node, whatever taint it has. */
 const everywhere: KubeObject = {
   apiVersion: 'apps/v1',
@@ -143,6 +186,13 @@ async function expectReplaced(
   const gone = endings.of(node);
   expect(gone).toBeDefined();
   for (const guest of guests) expect(endings.of(guest)).toBeLessThan(gone!);
+}
+
+async function kraftletOf({ metadata }: Live<NodeClaim>): Promise<Live<Pod>> {
+  const labelSelector = `${labels.claimUid}=${metadata.uid}`;
+  const { items } = await world.client.list(pods, { labelSelector });
+  if (!items[0]) throw new Error('no Kraftlet');
+  return items[0];
 }
 
 const instanceOf = ({ status }: NodeClaim): string =>
