@@ -24,7 +24,7 @@ export class Suspension {
   async suspend(uid: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#asleep.set(uid, { until: promise, wake: resolve });
-    await Promise.allSettled(this.#underWay.get(uid) ?? []);
+    await Promise.allSettled(this.#underWay.get(uid) ?? new Set<Promise<unknown>>());
     this.#answers.delete(uid);
   }
 

@@ -55,6 +55,8 @@ export interface Call<P> {
   readonly parameters: P;
   /** Access key of the signature, or token, that the call came with. */
   readonly by: string;
+  /** That the call was signed for; empty where a cloud has no such signatures. */
+  readonly region: string;
   readonly at: Instant;
   readonly outcome: string;
 }
@@ -139,7 +141,8 @@ export class WireService<P> {
     }
     const trouble = this.faults.meet(call.action, call.parameters);
     const { outcome, answer } = this.#act(call, trouble, requestId, refuse);
-    this.calls.push({ ...call, by: callerOf(headers), at: this.#clock.now(), outcome });
+    const [by, region] = [callerOf(headers), regionOf(headers)];
+    this.calls.push({ ...call, by, region, at: this.#clock.now(), outcome });
     if (this.calls.length > kept) this.calls.shift();
     if (trouble?.kind === 'delay') await this.#clock.sleep(trouble.by);
     return answer;
@@ -169,6 +172,11 @@ export class WireService<P> {
 function callerOf({ authorization = '' }: IncomingHttpHeaders): string {
   const [, key, token = ''] = /Credential=([^/]+)\/|^Bearer (.*)$/.exec(authorization) ?? [];
   return key ?? token;
+}
+
+/** `AWS4-HMAC-SHA256 Credential=<key>/<day>/<region>/<service>/aws4_request, …` */
+function regionOf({ authorization = '' }: IncomingHttpHeaders): string {
+  return /Credential=[^/]+\/\d+\/([^/]+)\//.exec(authorization)?.[1] ?? '';
 }
 
 function asCloudError(error: unknown): CloudError {

@@ -45,6 +45,7 @@ test('its instance is terminated in the cloud: both Pods go before the Node, and
   await world.clock.forward(seconds(80)); // by now its absence is no delay of the cloud
 
   await expectReplaced(before, 'InstanceEnded');
+  expect(world.cloud.ec2.instances.live).toHaveLength(1);
 });
 
 test('only its process dies, and the instance runs on: the same', async () => {
