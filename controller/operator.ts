@@ -20,6 +20,7 @@ import { disruptionControllers } from './disruption/wiring.ts';
 import { ExternalDns } from './external-dns.ts';
 import { informers } from './informers.ts';
 import { KarpenterCrds } from './karpenter-crds.ts';
+import { leftoverCollection } from './leftovers/wiring.ts';
 import { nodeClaimControllers } from './nodeclaim/wiring.ts';
 import { CloudCatalog } from './nodeclass/catalog.ts';
 import { Revisions } from './nodeclass/revisions.ts';
@@ -129,6 +130,7 @@ function controllers(
     pools,
     ...provisioning.runnables,
     ...nodeClaimControllers(context, claimOptions, metrics),
+    leftoverCollection(context, { clouds, namespaces: settings.kraftletNamespaces }, metrics),
     ...disruptionControllers(
       context,
       { plannedFor: (claim) => nominations.podsOf(claim) },

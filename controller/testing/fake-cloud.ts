@@ -1,5 +1,16 @@
-import type { CloudProvider, LaunchRequest, SizeOnSale } from '#machine/cloud/provider.ts';
-import { AttemptSpent, InsufficientCapacity, OutcomeUnknown } from '#machine/errors.ts';
+import type {
+  CloudProvider,
+  InstancePart,
+  InstanceParts,
+  LaunchRequest,
+  SizeOnSale,
+} from '#machine/cloud/provider.ts';
+import {
+  AttemptSpent,
+  CreateError,
+  InsufficientCapacity,
+  OutcomeUnknown,
+} from '#machine/errors.ts';
 import type { Instance, MachineIdentity } from '#machine/machine.ts';
 import type { MachineType } from '#schemas/instances/instance-type.ts';
 import { tags } from '#schemas/names.ts';
@@ -41,6 +52,7 @@ export class FakeCloud implements CloudProvider {
   readonly full = new Set<string>();
   /** How long lists miss a new instance. */
   lateBy: Duration = 0;
+  readonly parts = new FakeParts();
   types: MachineType[] = [machineType('m8i.large', 4, 16), machineType('m8i.xlarge', 8, 32)];
   readonly #refused = new Set<string>();
   readonly #clock: Clock;
@@ -159,6 +171,25 @@ export class FakeCloud implements CloudProvider {
     if (endedAt !== undefined) return now - endedAt < seconds(3) ? 'terminating' : 'terminated';
     if (stopped) return 'stopped';
     return now - madeAt < seconds(2) ? 'pending' : 'running';
+  }
+}
+
+/** What stands there beside instances; it refuses to delete what somebody has, as clouds do. */
+export class FakeParts implements InstanceParts {
+  all: InstancePart[] = [];
+  listFailure: Error | undefined;
+  deleteFailure: Error | undefined;
+
+  async list(): Promise<readonly InstancePart[]> {
+    if (this.listFailure) throw this.listFailure;
+    return [...this.all];
+  }
+
+  async delete(_: ResolvedNodeClass, { id }: InstancePart): Promise<void> {
+    if (this.deleteFailure) throw this.deleteFailure;
+    const part = this.all.find((one) => one.id === id);
+    if (part && !part.isFree) throw new CreateError('VolumeInUse', `${id} is in use`, 'slow');
+    this.all = this.all.filter((one) => one.id !== id);
   }
 }
 

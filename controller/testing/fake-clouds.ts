@@ -36,6 +36,7 @@ export class FakeClouds implements Clouds {
       launch: beyond,
       find: beyond,
       snapshot: beyond,
+      parts: { list: beyond, delete: beyond },
       terminate: beyond,
     };
   }

@@ -1,5 +1,11 @@
 /** What stands around a cloud's instances: their names, the platform that answers on them, and Kraftlet's chart. */
-import type { AddressRecord, DnsProvider, NameLookup, RecordOwner } from '#machine/dns/provider.ts';
+import type {
+  AddressRecord,
+  DnsProvider,
+  NameLookup,
+  OwnedName,
+  RecordOwner,
+} from '#machine/dns/provider.ts';
 import { DnsConflict, PlatformUnauthorized, PlatformUnavailable } from '#machine/errors.ts';
 import type { KraftletReleases, ReleaseRequest } from '#machine/kraftlet/release.ts';
 import type { PlatformEndpoint } from '#machine/machine.ts';
@@ -12,10 +18,11 @@ import type { FakeCloud } from './fake-cloud.ts';
 
 /** A zone, and the resolvers that see it. */
 export class FakeDns implements DnsProvider, NameLookup {
-  readonly records = new Map<string, { address: string; owner: string }>();
+  readonly records = new Map<string, { address: string; owner: string; cluster?: string }>();
   upsertFailure: Error | undefined;
   removeFailure: Error | undefined;
   lookupFailure: Error | undefined;
+  ownedFailure: Error | undefined;
   /** Names are written and not yet seen by anybody. */
   isSlow = false;
 
@@ -28,7 +35,7 @@ export class FakeDns implements DnsProvider, NameLookup {
     for (const { name, address } of records) {
       const present = this.records.get(name);
       if (present && present.owner !== owner.claimUid) throw new DnsConflict(`${name} is taken`);
-      this.records.set(name, { address, owner: owner.claimUid });
+      this.records.set(name, { address, owner: owner.claimUid, cluster: owner.clusterUid });
     }
   }
 
@@ -37,6 +44,17 @@ export class FakeDns implements DnsProvider, NameLookup {
     for (const name of names) {
       if (this.records.get(name)?.owner === claimUid) this.records.delete(name);
     }
+  }
+
+  async owned(_: string, clusterUid: string): Promise<readonly OwnedName[]> {
+    if (this.ownedFailure) throw this.ownedFailure;
+    return [...this.records]
+      .filter(([, { cluster }]) => cluster === clusterUid)
+      .map(([name, { owner: claimUid, address }]) => ({
+        name,
+        owner: { clusterUid, claimUid },
+        addresses: [address],
+      }));
   }
 
   async lookup(name: string): Promise<readonly string[]> {

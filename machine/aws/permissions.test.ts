@@ -65,10 +65,10 @@ test('a call is read from what is imported, types aside', () => {
   expect(() => actionsIn(`import { X } from '@aws-sdk/client-s3';`)).toThrow('client-s3');
 });
 
-test('no statement allows a pattern of actions, and what makes, tags or ends is bound to this cluster', () => {
+test('no statement allows a pattern of actions, and what makes, tags, ends or deletes is bound to this cluster', () => {
   expect(allowed.filter((action) => action.includes('*'))).toEqual([]);
   const writes = policy.Statement.filter(({ Action }) =>
-    listOf(Action).some((action) => /^ec2:(Run|Create|Terminate)/.test(action)),
+    listOf(Action).some((action) => /^ec2:(Run|Create|Terminate|Delete)/.test(action)),
   );
   const free = writes.filter(({ Condition }) => Condition === undefined);
   expect(free.map(({ Sid }) => Sid)).toEqual(['MakeThemFrom']); // things that are there already

@@ -57,6 +57,35 @@ export interface InstanceCare {
   ): Promise<readonly InstanceTrouble[]>;
 }
 
+/** What a launch makes beside its instance, and what can outlive it. */
+export interface InstancePart {
+  readonly kind: 'volume' | 'interface';
+  readonly id: string;
+  readonly zone: string;
+  /** What it was made for, as its tags say. */
+  readonly claimUid: string;
+  /** The cloud's word for what it does: `available`, `in-use`, `READY`. */
+  readonly state: string;
+  /** No instance has it, and it is neither being made nor on its way out: only such a one may be deleted. */
+  readonly isFree: boolean;
+}
+
+/** Disks and network interfaces, which mostly go with their instance. */
+export interface InstanceParts {
+  /**
+   * Everything of the kind in the class's region that carries the cluster's tag.
+   *
+   * @throws MachineError where anything could be missing: a part of a list is never an answer
+   */
+  list(
+    nodeClass: ResolvedNodeClass,
+    clusterUid: string,
+    signal: AbortSignal,
+  ): Promise<readonly InstancePart[]>;
+  /** One that is gone already is no error; one that an instance has is refused by the cloud, too. */
+  delete(nodeClass: ResolvedNodeClass, part: InstancePart, signal: AbortSignal): Promise<void>;
+}
+
 /**
  * What a cloud must do to make and unmake machines. Implementations keep no state that a restart would miss,
  * save caches. All failures are {@link MachineError}s, whose `next` says what the caller does.
@@ -65,6 +94,7 @@ export interface CloudProvider {
   readonly name: CloudName;
   /** Absent where a cloud says nothing of the kind. */
   readonly care?: InstanceCare;
+  readonly parts: InstanceParts;
   /** Images, subnets and security groups that the spec selects. Throws NodeClassError with the failing part. */
   resolve(spec: UnikraftNodeClassSpec, signal: AbortSignal): Promise<ResolvedPlacement>;
   /**

@@ -1,6 +1,6 @@
 import { DnsConflict } from '../errors.ts';
 import { ownedNameOf, ownerIn, ownershipName, ownershipText } from './ownership.ts';
-import type { AddressRecord, RecordOwner } from './provider.ts';
+import type { AddressRecord, OwnedName, RecordOwner } from './provider.ts';
 
 /** Seconds; nobody but us reads ownership. */
 const ownershipTtl = 300;
@@ -92,14 +92,6 @@ function ownersIn({ values }: RecordSet): RecordOwner[] {
   return values.flatMap((value) => ownerIn(value.replace(/^"|"$/g, '')) ?? []);
 }
 
-/** A name that a cluster holds in a zone. */
-export interface OwnedName {
-  readonly name: string;
-  readonly owner: RecordOwner;
-  /** Its addresses; none where only the ownership is left. */
-  readonly records: readonly RecordSet[];
-}
-
 /**
  * The names that a cluster has marked as its own. A text of ours at a name where we write none marks nothing.
  *
@@ -111,8 +103,9 @@ export function ownedNames(sets: readonly RecordSet[], clusterUid: string): Owne
   return marks.flatMap((mark) => {
     const name = ownedNameOf(mark.name);
     if (name === undefined) return [];
+    const addresses = addressesAt(name, view).flatMap(({ values }) => values);
     const owners = ownersIn(mark).filter((owner) => owner.clusterUid === clusterUid);
-    return owners.map((owner) => ({ name, owner, records: addressesAt(name, view) }));
+    return owners.map((owner) => ({ name, owner, addresses }));
   });
 }
 

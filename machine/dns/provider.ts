@@ -17,6 +17,14 @@ export interface RecordHolder extends RecordOwner {
   readonly claim: string;
 }
 
+/** A name that a cluster holds in a zone. */
+export interface OwnedName {
+  readonly name: string;
+  readonly owner: RecordOwner;
+  /** What it reads; nothing where only the ownership is left. */
+  readonly addresses: readonly string[];
+}
+
 /**
  * Writes names of machines into a zone. Record and ownership record go in one atomic change. A name that exists
  * without our ownership is never overwritten: {@link DnsConflict}.
@@ -52,6 +60,13 @@ export interface DnsProvider {
   removeText?(zoneID: string, name: string, text: string, signal: AbortSignal): Promise<void>;
   /** Why names that were written are not there yet, for a person; absent where nothing is known of that. */
   hindrance?(owner: RecordHolder, signal: AbortSignal): Promise<string>;
+  /**
+   * Every name in the zone that the cluster has marked as its own; the whole zone is read for it. Absent where a zone
+   * cannot be listed.
+   *
+   * @throws MachineError where anything could be missing
+   */
+  owned?(zoneID: string, clusterUid: string, signal: AbortSignal): Promise<readonly OwnedName[]>;
 }
 
 /** Looks names up where the world does, at the servers the operator was given. */

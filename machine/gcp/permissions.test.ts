@@ -59,6 +59,8 @@ test('no call goes to a path that is in neither table', async () => {
     iam.ofAccount('a@p.test', [], signal),
     compute.operation(where, 'o', signal),
     compute.aggregatedInstances('p', 'name=x', signal),
+    compute.aggregatedDisks('p', 'name=x', signal),
+    compute.deleteDisk({ project: 'p', zone: 'z', disk: 'd' }, signal),
     compute.machineTypes('p', 'z', signal),
     compute.zones('p', signal),
     compute.subnetwork({ project: 'p', region: 'r', subnetwork: 's' }, signal),

@@ -34,7 +34,7 @@ export interface CloudLeaks {
   readonly instances: number;
   /** Records in zones beside SOA and NS. */
   readonly records: number;
-  /** Disks that outlived their instance. */
+  /** Disks, and network interfaces, that outlived their instance. */
   readonly volumes: number;
   /** Machines that are still on. */
   readonly machines: number;
@@ -145,7 +145,7 @@ export class SandboxCloud {
   }
 
   leaks(): CloudLeaks {
-    const { all, leftVolumes } = this.ec2.instances;
+    const { all, leftVolumes, interfaces } = this.ec2.instances;
     const google = this.gce.instances;
     const records = [
       ...this.route53.zones.all.flatMap((zone) => [...zone.records.values()]),
@@ -155,7 +155,7 @@ export class SandboxCloud {
     return {
       instances: all.filter(({ state }) => state !== 'terminated').length + google.all.length,
       records: records.filter(({ type }) => type !== 'SOA' && type !== 'NS').length,
-      volumes: leftVolumes.length + google.leftDisks.length,
+      volumes: leftVolumes.length + interfaces.left.length + google.leftDisks.length,
       machines: this.machines.running.length,
     };
   }

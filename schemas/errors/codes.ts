@@ -1,6 +1,7 @@
 import { admission } from './admission.ts';
 import { cli } from './cli.ts';
 import { disruption } from './disruption.ts';
+import { leftovers } from './leftovers.ts';
 import { machines } from './machines.ts';
 import { nodeClass } from './node-class.ts';
 import { quotas } from './quotas.ts';
@@ -19,6 +20,7 @@ export const codes = inOrder({
   ...machines,
   ...quotas,
   ...repair,
+  ...leftovers,
   ...disruption,
   ...cli,
 });

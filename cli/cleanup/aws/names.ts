@@ -25,9 +25,9 @@ export class NamesInZone implements Place {
 
   async list(signal: AbortSignal): Promise<Leftover[]> {
     const owned = await this.#owned(signal);
-    return owned.names.map(({ name, records, owner }) => {
-      const addresses = records.flatMap(({ values }) => values).join(', ') || 'no address any more';
-      return { kind: 'name', id: name, about: `${addresses}, of claim ${owner.claimUid}` };
+    return owned.names.map(({ name, addresses, owner }) => {
+      const reads = addresses.join(', ') || 'no address any more';
+      return { kind: 'name', id: name, about: `${reads}, of claim ${owner.claimUid}` };
     });
   }
 

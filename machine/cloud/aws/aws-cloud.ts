@@ -16,6 +16,7 @@ import { CloudFacts } from '../cloud-facts.ts';
 import type {
   CloudProvider,
   InstanceCare,
+  InstanceParts,
   LaunchRequest,
   ResolvedPlacement,
   SizeOnSale,
@@ -28,6 +29,7 @@ import { ImageParameters } from './image-parameters.ts';
 import { InstanceTypes, type OnStandIn } from './instance-types.ts';
 import { instanceOf, instancesTagged } from './instances.ts';
 import { runInstancesInput } from './launch.ts';
+import { Ec2Parts } from './parts.ts';
 import { rehearse } from './rehearsal.ts';
 import { resolvePlacement } from './resolve.ts';
 import { SizesOnSale } from './sizes-on-sale.ts';
@@ -48,6 +50,7 @@ export class AwsCloud implements CloudProvider {
   /** What lately had no room, for metrics and explanations. */
   readonly unavailable: UnavailableOfferings;
   readonly care: InstanceCare;
+  readonly parts: InstanceParts;
   readonly #clients: Pick<Ec2ClientPool, 'for'>;
   readonly #facts: CloudFacts;
   readonly #types: InstanceTypes;
@@ -65,10 +68,12 @@ export class AwsCloud implements CloudProvider {
     this.#subnets = new Subnets(this.unavailable);
     this.#types = new InstanceTypes({ clock, facts, onStandIn });
     this.#snapshots = new Shared(clock, seconds(2));
-    this.care = new Ec2Care(({ spec }) => {
+    const reach = ({ spec }: ResolvedNodeClass) => {
       const aws = awsOf(spec);
       return { clients: this.#ec2(aws), region: aws.region };
-    });
+    };
+    this.care = new Ec2Care(reach);
+    this.parts = new Ec2Parts(reach);
   }
 
   async resolve(spec: UnikraftNodeClassSpec, signal: AbortSignal): Promise<ResolvedPlacement> {

@@ -2,6 +2,7 @@ import type { Clock } from '#schemas/time/clock.ts';
 
 import { type ApiMethod, type CallParts, GoogleRest, type Token } from '../../gcp/rest.ts';
 import type {
+  AggregatedDisks,
   AggregatedInstances,
   GceImage,
   GceInstance,
@@ -49,6 +50,10 @@ export const computeMethods = {
     'projects/{project}/aggregated/instances',
     ['compute.instances.list'],
   ),
+  disks: method('disks.aggregatedList', 'GET', 'projects/{project}/aggregated/disks', [
+    'compute.disks.list',
+  ]),
+  deleteDisk: method('disks.delete', 'DELETE', `${zonal}/disks/{disk}`, ['compute.disks.delete']),
   operation: method('zoneOperations.get', 'GET', `${zonal}/operations/{operation}`, [
     'compute.zoneOperations.get',
   ]),
@@ -158,6 +163,23 @@ export class ComputeApi {
   ): Promise<AggregatedInstances[]> {
     const parts = { path: { project }, query: { filter, maxResults: '500' } };
     return this.#pages(computeMethods.aggregatedList, parts, signal);
+  }
+
+  /** All pages, with warnings as above. */
+  async aggregatedDisks(
+    project: string,
+    filter: string,
+    signal: AbortSignal,
+  ): Promise<AggregatedDisks[]> {
+    const parts = { path: { project }, query: { filter, maxResults: '500' } };
+    return this.#pages(computeMethods.disks, parts, signal);
+  }
+
+  async deleteDisk(
+    { project, zone, disk }: { project: string; zone: string; disk: string },
+    signal: AbortSignal,
+  ): Promise<Operation> {
+    return this.#rest.call(computeMethods.deleteDisk, { path: { project, zone, disk } }, signal);
   }
 
   async machineTypes(

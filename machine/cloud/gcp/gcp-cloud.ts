@@ -11,12 +11,14 @@ import { CloudFacts, type RegionSizes } from '../cloud-facts.ts';
 import type {
   CloudProvider,
   InstanceCare,
+  InstanceParts,
   LaunchRequest,
   ResolvedPlacement,
   SizeOnSale,
 } from '../provider.ts';
 import type { ComputeApi } from './api.ts';
 import { GceCare } from './care.ts';
+import { GceDisks } from './disks.ts';
 import { Ending } from './ending.ts';
 import { failed } from './errors.ts';
 import { Finding } from './finding.ts';
@@ -47,6 +49,7 @@ export interface GcpCloudParts {
 export class GcpCloud implements CloudProvider {
   readonly name = 'gcp';
   readonly care: InstanceCare;
+  readonly parts: InstanceParts;
   readonly #api: ComputeApi;
   readonly #iam: IamApi;
   readonly #facts: CloudFacts;
@@ -62,6 +65,7 @@ export class GcpCloud implements CloudProvider {
     const shortages = new Shortages(clock);
     const sightings = new Sightings(api, clock);
     const ending = new Ending({ api, operations, sightings });
+    this.parts = new GceDisks(api);
     this.#api = api;
     this.#iam = iam;
     this.care = new GceCare({ api, sightings });

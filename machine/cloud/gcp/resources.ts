@@ -117,6 +117,28 @@ export interface InstancesOfZone {
   readonly warning?: { readonly code?: string };
 }
 
+/** As {@link AggregatedInstances}. */
+export interface AggregatedDisks {
+  readonly items?: Readonly<Record<string, DisksOfZone>>;
+  readonly unreachables?: readonly string[];
+  readonly nextPageToken?: string;
+}
+
+export interface DisksOfZone {
+  readonly disks?: readonly GceDisk[];
+  readonly warning?: { readonly code?: string };
+}
+
+export interface GceDisk {
+  readonly name?: string;
+  /** URL. */
+  readonly zone?: string;
+  readonly status?: string;
+  /** URLs of the instances that have it. */
+  readonly users?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
 export interface GceMachineType {
   readonly name?: string;
   readonly guestCpus?: number;

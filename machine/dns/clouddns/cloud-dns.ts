@@ -3,6 +3,7 @@ import type { Clock } from '#schemas/time/clock.ts';
 import { NodeClassError, Unauthorized } from '../../errors.ts';
 import { faults } from '../../faults.ts';
 import { plainName } from '../changes.ts';
+import { ownedIn } from '../listed-zone.ts';
 import { ZonedDns } from '../zoned-dns.ts';
 import type { CloudDnsApi, ManagedZone, ZonePlace } from './api.ts';
 import { isRefusedChange, toDnsError } from './errors.ts';
@@ -40,6 +41,10 @@ export class CloudDns extends ZonedDns {
     }
     await this.#proveWritable(place, zone, signal);
     return zoneIdOf(place);
+  }
+
+  async owned(zoneID: string, clusterUid: string, signal: AbortSignal) {
+    return ownedIn(this.zone(zoneID), clusterUid, signal);
   }
 
   protected override zone(zoneID: string): CloudDnsZone {

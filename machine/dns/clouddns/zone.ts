@@ -1,6 +1,6 @@
 import type { MachineError } from '../../errors.ts';
 import { type Change, plainName, type RecordSet } from '../changes.ts';
-import type { ZoneApi } from '../zone-writer.ts';
+import type { ListedZone } from '../listed-zone.ts';
 import type { CloudDnsApi, ResourceRecordSet, ZonePlace } from './api.ts';
 import { isRefusedChange, toDnsError } from './errors.ts';
 
@@ -8,7 +8,7 @@ import { isRefusedChange, toDnsError } from './errors.ts';
 const askEachUpTo = 12;
 
 /** Reads and writes of one managed zone. */
-export class CloudDnsZone implements ZoneApi {
+export class CloudDnsZone implements ListedZone {
   readonly id: string;
   readonly #api: CloudDnsApi;
   readonly #place: ZonePlace;
@@ -26,6 +26,11 @@ export class CloudDnsZone implements ZoneApi {
     const asked = names.length > askEachUpTo ? [undefined] : names.map(withDot);
     const lists = asked.map(async (name) => this.#api.records(this.#place, name, this.#signal));
     return (await Promise.all(lists)).flat().map(fromCloudDns);
+  }
+
+  /** The whole zone, or an error: a page that fails fails all. */
+  async everything(): Promise<RecordSet[]> {
+    return (await this.#api.records(this.#place, undefined, this.#signal)).map(fromCloudDns);
   }
 
   async change(changes: readonly Change[]): Promise<void> {

@@ -10,8 +10,8 @@ import type { Clock } from '#schemas/time/clock.ts';
 
 import { NodeClassError, Unauthorized } from '../../errors.ts';
 import { faults } from '../../faults.ts';
-import { until } from '../../until.ts';
-import { type OwnedName, ownedNames, plainName } from '../changes.ts';
+import { plainName } from '../changes.ts';
+import { ownedIn } from '../listed-zone.ts';
 import { ZonedDns } from '../zoned-dns.ts';
 import { isRefusedBatch, toDnsError } from './errors.ts';
 import { Route53Zone } from './zone.ts';
@@ -42,19 +42,8 @@ export class Route53Dns extends ZonedDns {
     return id;
   }
 
-  /** Every name in the zone that the cluster has marked as its own; the whole zone is read for it. */
-  async owned(
-    zoneID: string,
-    clusterUid: string,
-    signal: AbortSignal,
-  ): Promise<readonly OwnedName[]> {
-    const zone = this.zone(zoneID);
-    try {
-      return ownedNames(await until(zone.everything(), signal), clusterUid);
-    } catch (error) {
-      signal.throwIfAborted();
-      throw zone.toError(error, `Reading zone ${zoneID}`);
-    }
+  async owned(zoneID: string, clusterUid: string, signal: AbortSignal) {
+    return ownedIn(this.zone(zoneID), clusterUid, signal);
   }
 
   protected override zone(zoneID: string): Route53Zone {

@@ -10,14 +10,14 @@ import {
 
 import type { MachineError } from '../../errors.ts';
 import { type Change, plainName, type RecordSet } from '../changes.ts';
-import type { ZoneApi } from '../zone-writer.ts';
+import type { ListedZone } from '../listed-zone.ts';
 import { isRefusedBatch, toDnsError } from './errors.ts';
 
 /** Above this many names one walk through the zone costs less of the account's five calls a second than asking each. */
 const askEachUpTo = 12;
 
 /** Reads and writes of one hosted zone. */
-export class Route53Zone implements ZoneApi {
+export class Route53Zone implements ListedZone {
   readonly id: string;
   readonly #client: Route53Client;
 

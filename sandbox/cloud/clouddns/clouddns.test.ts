@@ -267,3 +267,22 @@ test('what Cloud DNS does not know it refuses', async () => {
   const otherwise = { ...set, ttl: 61 };
   expect(await call(`${home}/changes`, change({ deletions: [otherwise] }))).toBe(412);
 });
+
+describe('the names of a cluster', () => {
+  test('are those that it has marked, of a zone that is read to its end', async () => {
+    await afterCollecting(upsert('web', '10.0.0.7'));
+    put({ name: `www.${domain}.`, type: 'A', ttl: 60, rrdatas: ['192.0.2.1'] });
+    for (let index = 0; index < 700; index++) {
+      const name = `a-${index}.${domain}.`;
+      put({ name, type: 'A', ttl: 60, rrdatas: ['192.0.2.1'] });
+    }
+    expect(await dns.owned(zoneID, 'cluster', signal)).toEqual([
+      { name: nameOf('web'), owner: owner('web'), addresses: ['10.0.0.7'] },
+    ]);
+    expect(await dns.owned(zoneID, 'another', signal)).toEqual([]);
+    const isSecond = ({ query }: { query: URLSearchParams }): boolean => query.has('pageToken');
+    const away = fault({ code: 'backendError', status: 503, when: isSecond });
+    service.faults.next('resourceRecordSets.list', away);
+    expect(await failureOf(dns.owned(zoneID, 'cluster', signal))).toBeInstanceOf(DnsUnavailable);
+  });
+});

@@ -13,6 +13,7 @@ import {
   reservationTree,
   stateTree,
 } from './describe-instances.ts';
+import { describeInterfaces } from './describe-interfaces.ts';
 import { describeVolumes } from './describe-volumes.ts';
 import type { Ec2Timings } from './instance.ts';
 import { type Hardware, Instances } from './instances.ts';
@@ -58,6 +59,8 @@ class Ec2Protocol implements Protocol<Parameters> {
       DescribeInstanceStatus: (call) => describeInstanceStatus(call, instances.visible),
       DescribeVolumes: (call) => describeVolumes(call, instances.volumes.all),
       DeleteVolume: (call) => this.#deleteVolume(call),
+      DescribeNetworkInterfaces: (call) => describeInterfaces(call, instances.interfaces.all),
+      DeleteNetworkInterface: (call) => this.#deleteInterface(call),
       DescribeSubnets: (call) => describe.describeSubnets(call, account),
       DescribeSecurityGroups: (call) => describe.describeSecurityGroups(call, account),
       DescribeImages: (call) => describe.describeImages(call, account),
@@ -123,6 +126,13 @@ class Ec2Protocol implements Protocol<Parameters> {
     const id = parameters.required('VolumeId');
     refuseDryRun(parameters);
     this.#instances.volumes.delete(id);
+    return { return: true };
+  }
+
+  #deleteInterface(parameters: Parameters): XmlTree {
+    const id = parameters.required('NetworkInterfaceId');
+    refuseDryRun(parameters);
+    this.#instances.interfaces.delete(id);
     return { return: true };
   }
 

@@ -4,6 +4,7 @@ import type { Clock, Duration } from '#schemas/time/clock.ts';
 
 import type { Ec2Instance, Ec2Timings, Launch, State } from './instance.ts';
 import { isLive } from './instance.ts';
+import { Interfaces } from './interfaces.ts';
 import { type Ec2Volume, Volumes } from './volumes.ts';
 
 /** What one instance does differently from {@link Ec2Timings}. */
@@ -33,6 +34,7 @@ export interface Hardware {
  */
 export class Instances {
   readonly volumes = new Volumes();
+  readonly interfaces = new Interfaces();
   readonly #all = new Map<string, Ec2Instance>();
   readonly #clock: Clock;
   readonly #timings: Ec2Timings;
@@ -106,7 +108,8 @@ export class Instances {
     };
     launch.subnet.freeAddresses -= 1;
     this.#all.set(instance.id, instance);
-    const { zone } = launch.subnet;
+    const { zone, id: subnet } = launch.subnet;
+    this.interfaces.add({ zone, subnet, tags: launch.interfaceTags, instance: id });
     for (const volume of launch.volumes)
       this.volumes.add({ ...volume, zone, createdAt: instance.launchedAt, instance: id });
     this.#terminating.set(instance.id, script.terminating ?? this.#timings.terminating);
@@ -159,6 +162,7 @@ export class Instances {
     instance.endedAt = this.#clock.now();
     instance.launch.subnet.freeAddresses += 1;
     this.volumes.release(instance.id);
+    this.interfaces.release(instance.id);
   }
 
   #known(id: string): Ec2Instance {

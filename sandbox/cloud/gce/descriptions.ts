@@ -40,7 +40,15 @@ export interface Route {
   readonly request: string;
 }
 
-const services = ['Instances', 'ZoneOperations', 'MachineTypes', 'Zones', 'Subnetworks', 'Images'];
+const services = [
+  'Instances',
+  'Disks',
+  'ZoneOperations',
+  'MachineTypes',
+  'Zones',
+  'Subnetworks',
+  'Images',
+];
 
 /** The descriptions, read once when the first call comes: they are 12 MB of text. */
 export class Descriptions {

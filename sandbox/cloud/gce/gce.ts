@@ -63,6 +63,9 @@ class GceProtocol implements Protocol<GceCall> {
       'instances.delete': ({ path }) => this.#delete(path),
       'instances.setLabels': (call) => this.#setLabels(call),
       'instances.aggregatedList': ({ query }) => this.#aggregatedList(query),
+      'disks.aggregatedList': ({ query }) => this.#disks(query),
+      'disks.delete': ({ path: { zone = '', disk = '' } }) =>
+        this.#operationView(this.#instances.deleteDisk(zone, disk)),
       'zoneOperations.get': ({ path }) => this.#operation(path),
       'machineTypes.list': (call) => this.#machineTypes(call),
       'zones.list': ({ query }) =>
@@ -202,21 +205,37 @@ class GceProtocol implements Protocol<GceCall> {
     return view.operationView(this.#project, operation);
   }
 
-  /** Every zone has its place on each page, with or without instances. */
   #aggregatedList(query: URLSearchParams): Answer {
-    const { unreachable, visible } = this.#instances;
-    const found = view
-      .filtered(visible, query.get('filter'))
-      .filter(({ launch }) => !unreachable.has(launch.zone));
+    const { visible } = this.#instances;
+    const found = view.filtered(visible, query.get('filter'), factsOfInstance);
+    return this.#aggregated(found, query, (there) => ({
+      instances: there.map((one) => view.instanceView(this.#project, one)),
+    }));
+  }
+
+  #disks(query: URLSearchParams): Answer {
+    const { disks } = this.#instances;
+    const found = view.filtered(disks.all, query.get('filter'), (disk) => disk);
+    return this.#aggregated(found, query, (there) => ({
+      disks: there.map((one) => view.diskView(this.#project, one)),
+    }));
+  }
+
+  /** Every zone has its place on each page, with or without anything in it. */
+  #aggregated<T extends { readonly zone: string } | { readonly launch: { readonly zone: string } }>(
+    all: readonly T[],
+    query: URLSearchParams,
+    toList: (there: readonly T[]) => Answer,
+  ): Answer {
+    const { unreachable } = this.#instances;
+    const zoneOf = (one: T): string => ('launch' in one ? one.launch.zone : one.zone);
+    const found = all.filter((one) => !unreachable.has(zoneOf(one)));
     const { items: shown, nextPageToken } = view.pageOf(found, query);
     const zones = this.#project.zones.map((zone) => {
-      const there = shown.filter(({ launch }) => launch.zone === zone);
+      const there = shown.filter((one) => zoneOf(one) === zone);
       const code = unreachable.has(zone) ? 'UNREACHABLE' : 'NO_RESULTS_ON_PAGE';
-      const list =
-        there.length > 0
-          ? { instances: there.map((one) => view.instanceView(this.#project, one)) }
-          : { warning: { code, message: `${code} ${zone}` } };
-      return [`zones/${zone}`, list] as const;
+      const warning = { warning: { code, message: `${code} ${zone}` } };
+      return [`zones/${zone}`, there.length > 0 ? toList(there) : warning] as const;
     });
     return { items: Object.fromEntries(zones), ...(nextPageToken && { nextPageToken }) };
   }
@@ -260,6 +279,10 @@ function refuseRequestId(id: string | null): void {
   const isUuid = id === null || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
   if (isUuid && !/^[0-]*$/.test(id ?? '1')) return;
   throw new CloudError('invalid', `Invalid value for field 'requestId': '${id}'. Must be a UUID.`);
+}
+
+function factsOfInstance({ launch, labels }: Instance) {
+  return { name: launch.name, labels };
 }
 
 function noParameters(): GceCall {

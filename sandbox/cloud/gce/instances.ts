@@ -1,8 +1,8 @@
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { CloudError } from '../wire/service.ts';
+import { Disks, type GceDisk } from './disks.ts';
 import type {
-  Disk,
   Failure,
   GceTimings,
   Hardware,
@@ -25,6 +25,7 @@ interface Refusal extends Failure {
  */
 export class Instances {
   readonly operations: Operations;
+  readonly disks = new Disks();
   /** Zones that cannot be reached: lists leave them out with a warning, and calls to them fail. */
   readonly unreachable = new Set<string>();
   readonly #clock: Clock;
@@ -32,7 +33,6 @@ export class Instances {
   readonly #hardware: Hardware;
   readonly #all = new Map<string, Instance>();
   readonly #scripts: InstanceScript[] = [];
-  readonly #leftDisks: Disk[] = [];
   #refusals: Refusal[] = [];
   #made = 0;
 
@@ -76,8 +76,8 @@ export class Instances {
   }
 
   /** Disks that stayed when their instance ended, since nobody asked for their deletion. */
-  get leftDisks(): readonly Disk[] {
-    return this.#leftDisks;
+  get leftDisks(): readonly GceDisk[] {
+    return this.disks.left;
   }
 
   get(zone: string, name: string): Instance | undefined {
@@ -117,6 +117,12 @@ export class Instances {
     );
   }
 
+  /** The disk ends with the operation. Throws notFound and resourceInUseByAnotherResource. */
+  deleteDisk(zone: string, name: string): Operation {
+    this.disks.delete(zone, name);
+    return this.operations.begin({ zone, type: 'delete', target: name }, 0, () => undefined);
+  }
+
   /** The cloud stops or suspends it: it is not gone, and its disks are paid for. */
   halt(
     zone: string,
@@ -151,6 +157,7 @@ export class Instances {
       visibleAt: this.#clock.now() + timings.invisible,
     };
     launch.subnetwork.freeAddresses -= 1;
+    this.disks.add(launch);
     this.#all.set(`${launch.zone}/${launch.name}`, instance);
     this.#terminating.set(id, timings.terminating);
     this.#clock.after(timings.running, () => {
@@ -168,10 +175,10 @@ export class Instances {
   }
 
   #remove(instance: Instance): void {
-    const { zone, name, subnetwork, disks } = instance.launch;
+    const { zone, name, subnetwork } = instance.launch;
     if (!this.#all.delete(`${zone}/${name}`)) return;
     subnetwork.freeAddresses += 1;
-    this.#leftDisks.push(...disks.filter(({ autoDelete }) => !autoDelete));
+    this.disks.release(zone, name);
   }
 
   #known(zone: string, name: string): Instance {

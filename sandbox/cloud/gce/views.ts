@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 
 import { CloudError } from '../wire/service.ts';
+import type { GceDisk } from './disks.ts';
 import type { Failure, Instance } from './instance.ts';
 import type { Operation } from './operations.ts';
 import type { Image, MachineSize, Project, Subnetwork } from './project.ts';
@@ -49,6 +50,20 @@ export function instanceView({ id: project }: Project, instance: Instance): Json
 /** Another one for other labels. */
 export function fingerprintOf({ labels }: Instance): string {
   return createHash('sha256').update(JSON.stringify(labels)).digest('base64').slice(0, 12);
+}
+
+export function diskView({ id: project }: Project, disk: GceDisk): Json {
+  const { name, zone, instance, labels } = disk;
+  const home = `${root}/projects/${project}/zones/${zone}`;
+  return {
+    kind: 'compute#disk',
+    name,
+    zone: home,
+    status: 'READY',
+    selfLink: `${home}/disks/${name}`,
+    labels,
+    ...(instance !== undefined && { users: [`${home}/instances/${instance}`] }),
+  };
 }
 
 export function operationView({ id: project }: Project, operation: Operation): Json {
@@ -130,15 +145,21 @@ export function pageOf<Item>(
 }
 
 /** Of the filters there are, `name=value` and `labels.key=value`, all of which hold. Throws invalid for any other. */
-export function filtered(all: readonly Instance[], filter: string | null): Instance[] {
+export function filtered<T>(
+  all: readonly T[],
+  filter: string | null,
+  factsOf: (one: T) => { readonly name: string; readonly labels: Readonly<Record<string, string>> },
+): T[] {
   const terms = (filter ?? '').split(/ AND | /).filter((term) => term !== '');
   const tests = terms.map((term) => {
     const [, field = '', value = ''] = /^([a-z0-9_.-]+)="?([^"]*)"?$/.exec(term) ?? [];
     if (field !== 'name' && !field.startsWith('labels.')) {
       throw new CloudError('invalid', `Invalid value for field 'filter': '${filter}'.`);
     }
-    return ({ launch, labels }: Instance): boolean =>
-      (field === 'name' ? launch.name : labels[field.slice('labels.'.length)]) === value;
+    return (one: T): boolean => {
+      const { name, labels } = factsOf(one);
+      return (field === 'name' ? name : labels[field.slice('labels.'.length)]) === value;
+    };
   });
-  return all.filter((instance) => tests.every((test) => test(instance)));
+  return all.filter((one) => tests.every((test) => test(one)));
 }

@@ -1,0 +1,103 @@
+import { secrets } from '#schemas/kubernetes/resource.ts';
+import { placeOf } from '#schemas/nodeclass/place.ts';
+import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
+
+import type { Clouds } from '../clouds.ts';
+import type { Context } from '../context.ts';
+import { releaseResources } from '../nodeclaim/kraftlet-release.ts';
+import { resolvedIn } from '../nodeclass/revisions.ts';
+import type { Place } from './place.ts';
+import { InstancesThere, type Region } from './places/instances.ts';
+import { NamesThere, type Zone } from './places/names.ts';
+import { NodesThere } from './places/nodes.ts';
+import { ObjectsThere } from './places/objects.ts';
+import { PartsThere } from './places/parts.ts';
+
+/**
+ * Everywhere that machines can have left something: the regions and zones of every revision that is stored, not of
+ * today's node classes alone, and the namespaces that Kraftlet may be put into.
+ */
+export class Places {
+  readonly #context: Context;
+  readonly #clouds: Clouds;
+  readonly #namespaces: readonly string[];
+
+  /** @param namespaces  of Kraftlet releases */
+  constructor(context: Context, clouds: Clouds, namespaces: readonly string[]) {
+    this.#context = context;
+    this.#clouds = clouds;
+    this.#namespaces = namespaces;
+  }
+
+  async all(): Promise<readonly Place[]> {
+    const revisions = this.#revisions();
+    const [regions, zones] = await Promise.all([this.#regions(revisions), this.#zones(revisions)]);
+    const listed = new Set(regions.map(({ label }) => label));
+    return [
+      ...this.#objects(),
+      ...zones.map((zone) => new NamesThere(zone)),
+      ...regions.flatMap((region) => [new InstancesThere(region), new PartsThere(region)]),
+      new NodesThere(this.#context, listed),
+    ] as readonly Place[];
+  }
+
+  /** The newest first: of two that lead to one place its credentials are the better ones. */
+  #revisions(): ResolvedNodeClass[] {
+    const stored = this.#context.caches.revisions.list();
+    const newest = stored.toSorted((a, b) => b.revision - a.revision);
+    return newest.flatMap((one) => resolvedIn(one) ?? []).filter(({ spec }) => placeOf(spec));
+  }
+
+  async #regions(revisions: readonly ResolvedNodeClass[]): Promise<(Region & { label: string })[]> {
+    const { clusterUid } = this.#context;
+    return Promise.all(
+      firsts(revisions, regionOf).map(async ([name, nodeClass]) => {
+        const { cloud, region } = placeOf(nodeClass.spec)!;
+        const provider = await this.#clouds.for(nodeClass.spec);
+        return { name, label: `${cloud} ${region}`, cloud: provider, nodeClass, clusterUid };
+      }),
+    );
+  }
+
+  /** Zones that cannot be listed are left out: docs/tasks/dns-updates.md says what that means. */
+  async #zones(revisions: readonly ResolvedNodeClass[]): Promise<Zone[]> {
+    const { clusterUid } = this.#context;
+    const zones = await Promise.all(
+      firsts(revisions, zoneOf).map(async ([name, { nodeClass, spec, dnsZoneID: id }]) => {
+        const dns = await this.#clouds.dns(spec);
+        return canList(dns) ? [{ name, id, dns, clusterUid, nodeClass }] : [];
+      }),
+    );
+    return zones.flat();
+  }
+
+  #objects(): ObjectsThere[] {
+    const { client, namespace } = this.#context;
+    const released = releaseResources.flatMap((resource) =>
+      (resource.namespaced ? this.#namespaces : [undefined]).map(
+        (where) => new ObjectsThere('release', client, resource, where),
+      ),
+    );
+    return [...released, new ObjectsThere('secret', client, secrets, namespace)];
+  }
+}
+
+function canList(dns: object): dns is Zone['dns'] {
+  return 'owned' in dns;
+}
+
+/** The account is told apart by the role, or the project, that leads there. */
+function regionOf({ spec }: ResolvedNodeClass): string {
+  const { cloud, region } = placeOf(spec)!;
+  const account = spec.aws?.assumeRoleARN ?? spec.gcp?.project ?? '';
+  return [cloud, region, account].filter((part) => part !== '').join(' ');
+}
+
+function zoneOf({ spec, dnsZoneID }: ResolvedNodeClass): string {
+  return `${spec.dns.provider} ${dnsZoneID}`;
+}
+
+/** The first of each kind. */
+function firsts<T>(all: readonly T[], kindOf: (one: T) => string): (readonly [string, T])[] {
+  return [...Map.groupBy(all, kindOf)].map(([kind, [first]]) => [kind, first!] as const);
+}
