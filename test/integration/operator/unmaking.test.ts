@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 
 import { getCondition } from '#kube/conditions.ts';
-import { nodePools, type NodeClaim } from '#schemas/karpenter/types.ts';
+import { isClean, leaksOf } from '#sandbox/world/leaks.ts';
+import { nodeClaims, nodePools, type NodeClaim } from '#schemas/karpenter/types.ts';
 import type { PodDisruptionBudget } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { nodes } from '#schemas/kubernetes/resource.ts';
@@ -114,6 +115,29 @@ test('a NodePool with dots and 63 characters has machines like any other, and ta
   await world.expectNoLeaks(minutes(1)); // Kubernetes' garbage collector learns of new kinds within 30 s
   expect(world.cloud.ec2.instances.live).toEqual([]);
   expect((await world.client.list(nodePools)).items).toEqual([]);
+});
+
+test('what a claim left whose finalizer somebody took off is found and goes, to the disk that outlived its instance', async () => {
+  const claim = await machineWithPods();
+  for (const one of world.cloud.ec2.instances.interfaces.all) one.deletedOnTermination = false;
+  const body = { metadata: { finalizers: null } };
+  await world.client.patch(nodeClaims, claim.metadata, { type: 'merge', body });
+  await world.expectDeleted(nodePool(), claim, web(0));
+  await world.expectGone(claim);
+  expect(world.cloud.ec2.instances.live).toHaveLength(1);
+
+  await world.eventually('nothing left', async () => {
+    await world.clock.forward(minutes(5));
+    const leaks = await leaksOf(world.world);
+    return isClean({ ...leaks, reservations: 0 });
+  });
+
+  const told = (await world.eventsOfOperator()).filter(
+    ({ reason }) => reason === 'LeftoverRemoved',
+  );
+  expect(told.map(({ message }) => message?.split(' ')[0])).toEqual(
+    expect.arrayContaining(['Name', 'Instance', 'Node', 'Part']),
+  );
 });
 
 const api = workload('Deployment', 'api', 1);
