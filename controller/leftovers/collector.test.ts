@@ -1,16 +1,24 @@
 import { beforeEach, expect, test } from 'vitest';
 
-import { ConnectionError } from '#kube/client/errors.ts';
+import { ApiError, ConnectionError } from '#kube/client/errors.ts';
 import type { Logger } from '#kube/log.ts';
 import { Metrics } from '#kube/metrics.ts';
 import type { InstancePart } from '#machine/cloud/provider.ts';
+import { dnsEndpoints } from '#machine/dns/externaldns/endpoint.ts';
 import { DnsUnavailable, ListIncomplete, TerminationRefused } from '#machine/errors.ts';
 import { nodeClaims } from '#schemas/karpenter/types.ts';
-import { nodes, pods, secrets, statefulSets } from '#schemas/kubernetes/resource.ts';
-import { finalizers } from '#schemas/names.ts';
+import {
+  controllerRevisions,
+  nodes,
+  pods,
+  secrets,
+  statefulSets,
+} from '#schemas/kubernetes/resource.ts';
+import { finalizers, labels } from '#schemas/names.ts';
+import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { hours, minutes, seconds } from '#schemas/time/clock.ts';
 
-import { ClaimWorld, noLeaks } from '../testing/claim-world.ts';
+import { ClaimWorld, noLeaks, revisionName } from '../testing/claim-world.ts';
 import { LeftoverCollector } from './collector.ts';
 import { Places } from './everywhere.ts';
 import { Telling } from './telling.ts';
@@ -266,6 +274,26 @@ test('a volume goes only when nobody has it and it is whole', async () => {
   await rounds(1);
   expect(world.cloud.parts.all).toEqual([]);
 });
+
+test('where external-dns writes the names, what it is asked by goes first', async () => {
+  const uid = tearOff();
+  const { client, namespace } = world;
+  const key = { namespace, name: revisionName };
+  const stored = client.peek(controllerRevisions, key)!;
+  const data = stored.data as ResolvedNodeClass;
+  const dns = { ...data.spec.dns, provider: 'ExternalDNS' as const };
+  client.seed(controllerRevisions, { ...stored, data: { ...data, spec: { ...data.spec, dns } } });
+  const labelled = { name: 'web-1', namespace, labels: { [labels.claimUid]: uid } };
+  client.seed(dnsEndpoints, { metadata: labelled, spec: { endpoints: [] } });
+  client.fail(({ plural, verb }) => plural === 'dnsendpoints' && verb === 'delete', denied, 2);
+  await rounds(3);
+  expect(world.leaks().instances).toBe(1);
+  await rounds(6);
+  expect(client.all(dnsEndpoints)).toEqual([]);
+  expect(world.leaks().instances).toBe(0);
+});
+
+const denied = new ApiError({ verb: 'DELETE', path: '/' }, { code: 403 }, { message: 'no' });
 
 test('the log and the events hold nothing of the Secrets that are removed', async () => {
   const uid = tearOff();

@@ -1,3 +1,4 @@
+import { dnsEndpoints } from '#machine/dns/externaldns/endpoint.ts';
 import { secrets } from '#schemas/kubernetes/resource.ts';
 import { placeOf } from '#schemas/nodeclass/place.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
@@ -35,6 +36,7 @@ export class Places {
     const listed = new Set(regions.map(({ label }) => label));
     return [
       ...this.#objects(),
+      ...this.#endpoints(revisions),
       ...zones.map((zone) => new NamesThere(zone)),
       ...regions.flatMap((region) => [new InstancesThere(region), new PartsThere(region)]),
       new NodesThere(this.#context, listed),
@@ -69,6 +71,13 @@ export class Places {
       }),
     );
     return zones.flat();
+  }
+
+  /** Where a class lets external-dns write names, they go with what it is asked by. */
+  #endpoints(revisions: readonly ResolvedNodeClass[]): ObjectsThere[] {
+    const { client, namespace } = this.#context;
+    const isAsked = revisions.some(({ spec }) => spec.dns.provider === 'ExternalDNS');
+    return isAsked ? [new ObjectsThere('name', client, dnsEndpoints, namespace)] : [];
   }
 
   #objects(): ObjectsThere[] {

@@ -16,7 +16,7 @@ interface FoundObject extends Found {
  * and go with it, unless it was deleted with `--cascade=orphan` or somebody took the owner off.
  */
 export class ObjectsThere implements Place<FoundObject> {
-  readonly kind: 'release' | 'secret';
+  readonly kind: 'release' | 'name' | 'secret';
   readonly name: string;
   readonly #client: KubeClient;
   readonly #resource: Resource<KubeObject>;
@@ -24,7 +24,7 @@ export class ObjectsThere implements Place<FoundObject> {
 
   /** @param namespace  undefined for a kind without */
   constructor(
-    kind: 'release' | 'secret',
+    kind: 'release' | 'name' | 'secret',
     client: KubeClient,
     resource: Resource<KubeObject>,
     namespace: string | undefined,
@@ -52,7 +52,8 @@ export class ObjectsThere implements Place<FoundObject> {
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
-    return isSet ? 'going' : 'gone';
+    // Pods end after their set, and external-dns is as late with a name as with any
+    return isSet || this.kind === 'name' ? 'going' : 'gone';
   }
 }
 
