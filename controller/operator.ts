@@ -14,6 +14,7 @@ import { PlatformClient } from '#machine/platform/client.ts';
 import { namespaces } from '#schemas/kubernetes/resource.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
+import { noTickets, type TicketOffice } from './bootstrap/mode.ts';
 import { LazyClouds, type LazyCloudsParts } from './clouds.ts';
 import type { Context } from './context.ts';
 import { disruptionControllers } from './disruption/wiring.ts';
@@ -65,14 +66,15 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
   manager.addBase(...servers(parts, metrics, manager), recorder, crds);
   manager.addCaches(...Object.values(caches));
   const defaultSpreads = defaultSpreadsOf(parts, metrics, manager);
-  manager.addLeading(...controllers(context, { settings, defaultSpreads }, metrics));
+  const tickets = await serveBootstrap(context, settings, { metrics, manager });
+  manager.addLeading(...controllers(context, { settings, defaultSpreads, tickets }, metrics));
   await manager.run(signal);
 }
 
 /** Every loop, tied together; each folder's wiring.ts says what wakes it. */
 function controllers(
   context: Context,
-  { settings, defaultSpreads }: Pick<OperatorParts, 'settings'> & { defaultSpreads: Given },
+  { settings, defaultSpreads, tickets }: Given,
   metrics: Metrics,
 ): Runnable[] {
   const { client, namespace, clock, log } = context;
@@ -121,12 +123,13 @@ function controllers(
     reservations,
     revisions,
     secrets,
+    tickets,
   };
   return [
     reservations,
     quotaPolicyController(context, reservations, metrics),
     pricesController(context, facts, metrics),
-    nodeClassController(context, { clouds, releases }, metrics),
+    nodeClassController(context, { clouds, releases, bootstrap: settings.bootstrap }, metrics),
     pools,
     ...provisioning.runnables,
     ...nodeClaimControllers(context, claimOptions, metrics),
@@ -139,14 +142,31 @@ function controllers(
   ];
 }
 
-type Given = DefaultSpreads | undefined;
+interface Given extends Pick<OperatorParts, 'settings'> {
+  readonly defaultSpreads: DefaultSpreads | undefined;
+  readonly tickets: TicketOffice;
+}
+
+/** What proves tokens is loaded only where machines may call. */
+async function serveBootstrap(
+  context: Context,
+  { host, bootstrap }: Settings,
+  { metrics, manager }: { metrics: Metrics; manager: Manager },
+): Promise<TicketOffice> {
+  if (!bootstrap) return noTickets;
+  const { bootstrapOf } = await import('./bootstrap/wiring.ts');
+  const { tickets, listener } = bootstrapOf(context, { host, bootstrap }, metrics);
+  manager.addAlways(listener);
+  manager.addReady('bootstrap', () => listener.trouble);
+  return tickets;
+}
 
 /** Services, ReplicaSets and the like are watched only where kube-scheduler looks at them too. */
 function defaultSpreadsOf(
   { client, clock, log, settings }: OperatorParts,
   metrics: Metrics,
   manager: Manager,
-): Given {
+): DefaultSpreads | undefined {
   if (!settings.schedulerConfig) return undefined;
   const caches = spreadInformers(client, { clock, log, metrics });
   manager.addCaches(...Object.values(caches));

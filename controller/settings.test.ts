@@ -103,3 +103,38 @@ describe('how kube-scheduler is configured', () => {
     expect(() => readSettings(env)).toThrow('SCHEDULER_CONFIG is set too; keep one of them');
   });
 });
+
+describe('machines that call for their secrets', () => {
+  test('may not, unless the server has a name', () => {
+    expect(readSettings({ BOOTSTRAP_PORT: '9443' })).not.toHaveProperty('bootstrap');
+    expect(readSettings({ BOOTSTRAP_HOSTNAMES: 'a.example.com, b' }).bootstrap).toEqual({
+      port: 8443,
+      hostnames: ['a.example.com', 'b'],
+      awsIssuers: [],
+      googleKeys: 'https://www.googleapis.com/oauth2/v3/certs',
+    });
+  });
+
+  test('are believed by the issuers that are named, with or without a slash at the end', () => {
+    const issuer = 'https://11111111-2222.tokens.sts.global.api.aws';
+    const env = {
+      BOOTSTRAP_HOSTNAMES: 'a',
+      BOOTSTRAP_AWS_ISSUERS: `${issuer}/, http://127.0.0.1:8080`,
+      BOOTSTRAP_GOOGLE_KEYS: 'http://127.0.0.1:8081',
+    };
+    expect(readSettings(env).bootstrap).toMatchObject({
+      awsIssuers: [issuer, 'http://127.0.0.1:8080'],
+      googleKeys: 'http://127.0.0.1:8081',
+    });
+  });
+
+  test.each(['BOOTSTRAP_AWS_ISSUERS', 'BOOTSTRAP_GOOGLE_KEYS'])(
+    'keys that came over an open line prove nothing: %s',
+    (name) => {
+      const env = { BOOTSTRAP_HOSTNAMES: 'a', [name]: 'http://keys.example.com' };
+      expect(() => readSettings(env)).toThrow(
+        `${name}: "http://keys.example.com" is no https address`,
+      );
+    },
+  );
+});

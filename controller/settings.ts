@@ -4,6 +4,7 @@ import { processIdentity } from '#kube/runtime/leader-election.ts';
 import { SettingsReader } from '#kube/runtime/settings.ts';
 import type { Duration } from '#schemas/time/clock.ts';
 
+import type { BootstrapSettings } from './bootstrap/mode.ts';
 import {
   parseSchedulerConfig,
   type SchedulerConfig,
@@ -29,6 +30,8 @@ export interface Settings {
   readonly minValuesPolicy: 'Strict' | 'BestEffort';
   /** How the cluster's kube-scheduler is configured; absent: it gives Pods no spread that planning must know of. */
   readonly schedulerConfig?: SchedulerConfig;
+  /** For machines that call for their secrets; absent: none may, and nothing is served. */
+  readonly bootstrap?: BootstrapSettings;
   readonly metricsPort: number;
   readonly healthPort: number;
   readonly host: string;
@@ -42,6 +45,7 @@ export interface Settings {
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const read = new SettingsReader(env);
   const schedulerConfig = readSchedulerConfig(read, env);
+  const bootstrap = readBootstrap(read);
   const settings: Settings = {
     namespace: read.text('SYSTEM_NAMESPACE', 'karpenter-unikraft'),
     kraftletNamespaces: read.list('KRAFTLET_NAMESPACES', 'kraftlet'),
@@ -55,6 +59,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     preferencePolicy: read.oneOf('PREFERENCE_POLICY', ['Respect', 'Ignore'], 'Respect'),
     minValuesPolicy: read.oneOf('MIN_VALUES_POLICY', ['Strict', 'BestEffort'], 'Strict'),
     ...(schedulerConfig && { schedulerConfig }),
+    ...(bootstrap && { bootstrap }),
     metricsPort: read.port('METRICS_PORT', 8080),
     healthPort: read.port('HEALTH_PROBE_PORT', 8081),
     host: read.text('LISTEN_HOST', '0.0.0.0'),
@@ -78,4 +83,30 @@ function readSchedulerConfig(
   };
   const config = read.parsed('SCHEDULER_CONFIG', parseSchedulerConfig);
   return read.parsed('SCHEDULER_CONFIG_FILE', fromFile) ?? config;
+}
+
+/** Google's keys, for all tokens of its metadata servers. */
+const googleKeys = 'https://www.googleapis.com/oauth2/v3/certs';
+
+/** Names of the server decide: without one nobody could reach it. */
+function readBootstrap(read: SettingsReader): BootstrapSettings | undefined {
+  const hostnames = read.list('BOOTSTRAP_HOSTNAMES');
+  const awsIssuers = read.parsed('BOOTSTRAP_AWS_ISSUERS', (text) =>
+    text.split(',').map((issuer) => secureUrl(issuer.trim().replace(/\/$/, ''))),
+  );
+  const settings = {
+    port: read.port('BOOTSTRAP_PORT', 8443),
+    hostnames,
+    awsIssuers: awsIssuers ?? [],
+    googleKeys: read.parsed('BOOTSTRAP_GOOGLE_KEYS', secureUrl) ?? googleKeys,
+  };
+  return hostnames.length > 0 ? settings : undefined;
+}
+
+/** Keys that came over a line that others can write to prove nothing; loopback is no line. */
+function secureUrl(text: string): string {
+  const url = URL.parse(text);
+  const isLoopback = url?.hostname === '127.0.0.1' || url?.hostname === 'localhost';
+  if (url && (url.protocol === 'https:' || isLoopback)) return text;
+  throw new Error(`"${text}" is no https address`);
 }

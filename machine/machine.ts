@@ -50,14 +50,33 @@ export interface Instance {
 export interface Bootstrap {
   readonly fqdn: string;
   readonly port: number;
+  readonly quotas: PlatformQuotas;
+  readonly secrets: MachineSecrets | SecretsByCall;
+  readonly config: Readonly<Record<string, string>>;
+  readonly imagePulls: readonly string[];
+}
+
+/** A machine is told its secrets … */
+export interface MachineSecrets {
   /** Bearer token of the Kraftlet user on this machine's platform. */
   readonly token: string;
-  readonly quotas: PlatformQuotas;
   /** Absent where the platform makes a certificate of its own, which nobody checks. */
   readonly tls: { readonly certificate: string; readonly privateKey: string } | undefined;
   readonly activation: string | undefined;
-  readonly config: Readonly<Record<string, string>>;
-  readonly imagePulls: readonly string[];
+}
+
+/** … or where it gets them, once. */
+export interface SecretsByCall {
+  readonly callback: {
+    /** Origin of the operator's bootstrap server. */
+    readonly url: string;
+    readonly token: string;
+    /** Of the identity token that the cloud is asked for. */
+    readonly audience: string;
+    /** PEM; only this authority is believed there. */
+    readonly ca: string;
+    readonly cloud: string;
+  };
 }
 
 /** Where the platform API of a machine answers and how to be sure that it is this machine. */

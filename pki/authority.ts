@@ -90,6 +90,21 @@ export class Authority {
   /** Signs a new leaf; its key is made here and kept nowhere else. */
   async issue(request: LeafRequest): Promise<PemPair> {
     const keys = await generateKeys();
+    const certificate = await this.#sign(request, new x509.PublicKey(await exportSpki(keys)));
+    return { certificate, privateKey: await exportKey(keys) };
+  }
+
+  /**
+   * Signs a leaf for a key that somebody else keeps; what it says comes from `request` alone.
+   *
+   * @param publicKey SPKI, DER
+   * @returns PEM
+   */
+  async certify(request: LeafRequest, publicKey: Buffer): Promise<string> {
+    return this.#sign(request, new x509.PublicKey(Uint8Array.from(publicKey)));
+  }
+
+  async #sign(request: LeafRequest, publicKey: x509.PublicKey): Promise<string> {
     const now = Date.parse(this.#time.stamp());
     const end = Math.min(now + request.validity, this.#certificate.notAfter.getTime());
     const certificate = await x509.X509CertificateGenerator.create({
@@ -98,7 +113,7 @@ export class Authority {
       issuer: this.#certificate.subjectName,
       notBefore: new Date(now - clockSkew),
       notAfter: new Date(end),
-      publicKey: keys.publicKey,
+      publicKey,
       signingKey: this.#key,
       signingAlgorithm: { name: this.#key.algorithm.name, hash: this.#hash },
       extensions: [
@@ -109,16 +124,20 @@ export class Authority {
           ...request.names.map((value) => ({ type: 'dns' as const, value })),
           ...(request.addresses ?? []).map((value) => ({ type: 'ip' as const, value })),
         ]),
-        await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+        await x509.SubjectKeyIdentifierExtension.create(publicKey),
         await x509.AuthorityKeyIdentifierExtension.create(this.#certificate.publicKey),
       ],
     });
-    return { certificate: certificate.toString('pem'), privateKey: await exportKey(keys) };
+    return certificate.toString('pem');
   }
 }
 
 async function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(leafAlgorithm, true, ['sign', 'verify']);
+}
+
+async function exportSpki({ publicKey }: webcrypto.CryptoKeyPair): Promise<ArrayBuffer> {
+  return webcrypto.subtle.exportKey('spki', publicKey);
 }
 
 async function exportKey(keys: webcrypto.CryptoKeyPair): Promise<string> {

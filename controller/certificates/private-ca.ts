@@ -3,6 +3,7 @@ import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { hours, type Duration } from '#schemas/time/clock.ts';
 import { parseDuration } from '#schemas/time/duration.ts';
 
+import { callbackUrl } from '../bootstrap/mode.ts';
 import { OneByOne } from '../one-by-one.ts';
 import type { CertificateRequest, CertificateSource, MachineCertificate } from './source.ts';
 
@@ -29,9 +30,12 @@ export class PrivateCa implements CertificateSource {
   ): Promise<MachineCertificate> {
     const { nodeClass, names } = request;
     const authority = await this.#authority(nodeClass, signal);
+    const ca = authority.pem.certificate;
+    // it will ask for one, for a key that it keeps to itself
+    if (callbackUrl(nodeClass.spec) !== undefined) return { certificate: '', privateKey: '', ca };
     const validity = validityOf(request);
     const leaf = await this.#leaves.do(async () => authority.issue({ names, validity }));
-    return { ...leaf, ca: authority.pem.certificate };
+    return { ...leaf, ca };
   }
 
   /** Claims of a burst that ask while it is read share the answer, and the milliseconds that it takes to check it. */

@@ -4,7 +4,7 @@ import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 
 /** What a machine shows to prove who it is, and what those who talk to it believe. All PEM. */
 export interface MachineCertificate {
-  /** The leaf first, then what signed it. */
+  /** The leaf first, then what signed it. Empty, as its key, until a machine that calls for it has done so. */
   readonly certificate: string;
   readonly privateKey: string;
   /** Authorities, of which one signed the last of the chain; nothing else is trusted. */

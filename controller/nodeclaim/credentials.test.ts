@@ -9,6 +9,7 @@ import { labels } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { hours } from '#schemas/time/clock.ts';
 
+import { noTickets } from '../bootstrap/mode.ts';
 import { certificatesOf } from '../testing/certificates.ts';
 import { memoryContext } from '../testing/context.ts';
 import { nodeClaim, nodeClassSpec } from '../testing/objects.ts';
@@ -29,10 +30,10 @@ let memory: ReturnType<typeof memoryContext>;
 let newStore: () => CredentialStore;
 beforeEach(async () => {
   memory = memoryContext();
-  const { client, clock, namespace } = memory;
+  const { clock } = memory;
   const authority = await Authority.create(clock, { commonName: 'ca', validity: hours(24 * 365) });
   newStore = () =>
-    new CredentialStore(client, namespace, certificatesOf(memory.context, authority));
+    new CredentialStore(memory.context, certificatesOf(memory.context, authority), noTickets);
 });
 
 function handOf(name: string, claim: Partial<NodeClaim> = {}): ClaimInHand {

@@ -3,12 +3,15 @@ import { randomBytes } from 'node:crypto';
 import type { KubeClient } from '#kube/client/client.ts';
 import { isAlreadyExists, isNotFound } from '#kube/client/errors.ts';
 import { CreateError } from '#machine/errors.ts';
-import { nodeClaims } from '#schemas/karpenter/types.ts';
+import { nodeClaims, type NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Secret } from '#schemas/kubernetes/core.ts';
+import type { Live } from '#schemas/kubernetes/meta.ts';
 import { apiVersionOf, secrets, type Key } from '#schemas/kubernetes/resource.ts';
+import { machineName } from '#schemas/machine-name.ts';
 import { labels } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 
+import { callbackUrl, type Ticket, type TicketOffice } from '../bootstrap/mode.ts';
 import type { Certificates } from '../certificates/certificates.ts';
 import type { CertificateRequest, MachineCertificate } from '../certificates/source.ts';
 import { readSecret, textIn } from '../read-secret.ts';
@@ -19,23 +22,44 @@ export interface MachineCredentials {
   readonly token: string;
   /** Undefined for a machine without a certificate of ours. */
   readonly tls: MachineCertificate | undefined;
+  /** What a machine is told in place of all this, if it has to call for it. */
+  readonly ticket: Ticket | undefined;
+}
+
+/** Keys in the Secret of a machine that calls, beside those of any machine. */
+export const secretKeys = {
+  token: 'bootstrap-token',
+  ca: 'bootstrap-ca.crt',
+  /** When the token served, and in which call; it does so once. */
+  used: 'bootstrapped-at',
+} as const;
+
+export function credentialsKey(namespace: string, claim: Live<NodeClaim>): Key {
+  return { namespace, name: `${machineName(claim)}-credentials` };
 }
 
 /**
  * One Secret per machine in the operator's namespace. It is made before the instance and never changed: a second
- * token or key would change the user data, and with it the meaning of the launch's client token.
+ * token or key would change the user data, and with it the meaning of the launch's client token. For a machine that
+ * calls, what it has got is added once.
  */
 export class CredentialStore {
   readonly #client: KubeClient;
   readonly #namespace: string;
   readonly #certificates: Certificates;
+  readonly #tickets: TicketOffice;
   /** Secrets are not watched, so what was read once is kept as long as the claim is in work. */
   readonly #known = new Map<string, MachineCredentials>();
 
-  constructor(client: KubeClient, namespace: string, certificates: Certificates) {
+  constructor(
+    { client, namespace }: { client: KubeClient; namespace: string },
+    certificates: Certificates,
+    tickets: TicketOffice,
+  ) {
     this.#client = client;
     this.#namespace = namespace;
     this.#certificates = certificates;
+    this.#tickets = tickets;
   }
 
   /** Undefined when they were never made, or are gone. */
@@ -64,9 +88,13 @@ export class CredentialStore {
       : await this.get(hand);
     if (present) return present;
     const tls = await this.#certificates.for(requestOf(hand, nodeClass, [fqdn]), signal);
+    const url = callbackUrl(nodeClass.spec);
+    const { claimUid } = hand.identity;
+    const ticket = url === undefined ? undefined : await this.#tickets.mint(claimUid, url);
     const secret = this.#secret(hand, {
       token: randomBytes(32).toString('base64url'),
       ...(tls && { 'tls.crt': tls.certificate, 'tls.key': tls.privateKey, 'ca.crt': tls.ca }),
+      ...(ticket && { [secretKeys.token]: ticket.token, [secretKeys.ca]: ticket.ca }),
     });
     const made = await this.#client.create(secrets, secret).catch(async (error: unknown) => {
       const earlier = isAlreadyExists(error) ? await this.#read(hand) : undefined;
@@ -98,17 +126,19 @@ export class CredentialStore {
   }
 
   #keep(claimUid: string, secret: Secret): MachineCredentials {
-    const [certificate = '', privateKey = '', ca = ''] = ['tls.crt', 'tls.key', 'ca.crt'].map(
-      (key) => textIn(secret, key),
-    );
-    const tls = certificate === '' ? undefined : { certificate, privateKey, ca };
-    const credentials = { token: textIn(secret, 'token'), tls };
-    this.#known.set(claimUid, credentials);
+    const read = (key: string): string => textIn(secret, key);
+    const [certificate, privateKey, ca] = [read('tls.crt'), read('tls.key'), read('ca.crt')];
+    const tls = ca === '' ? undefined : { certificate, privateKey, ca };
+    const [token, bootstrapCa] = [read(secretKeys.token), read(secretKeys.ca)];
+    const ticket = token === '' ? undefined : { token, ca: bootstrapCa };
+    const credentials = { token: read('token'), tls, ticket };
+    // what its machine has still to call for changes when it does
+    if (tls?.certificate !== '') this.#known.set(claimUid, credentials);
     return credentials;
   }
 
-  #key({ identity }: ClaimInHand): Key {
-    return { namespace: this.#namespace, name: `${identity.name}-credentials` };
+  #key({ claim }: ClaimInHand): Key {
+    return credentialsKey(this.#namespace, claim);
   }
 
   #secret(hand: ClaimInHand, stringData: Record<string, string>): Secret {
@@ -129,12 +159,11 @@ export class CredentialStore {
         ],
       },
       type: 'Opaque',
-      immutable: true,
+      immutable: stringData[secretKeys.token] === undefined,
       data: Object.fromEntries(
-        Object.entries(stringData).map(([name, text]) => [
-          name,
-          Buffer.from(text).toString('base64'),
-        ]),
+        Object.entries(stringData)
+          .filter(([, text]) => text !== '')
+          .map(([name, text]) => [name, Buffer.from(text).toString('base64')]),
       ),
     };
   }

@@ -11,6 +11,7 @@ import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
 import { labels } from '#schemas/names.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
+import type { TicketOffice } from '../bootstrap/mode.ts';
 import { by, type Caches } from '../caches.ts';
 import type { Catalog } from '../catalog.ts';
 import { CertManagerCertificates } from '../certificates/cert-manager.ts';
@@ -57,6 +58,8 @@ export interface NodeClaimOptions {
   readonly reservations: Reservations;
   readonly revisions: Revisions;
   readonly secrets: Pick<NodeClassSecrets, 'authorityOf'>;
+  /** For machines that call for their secrets. */
+  readonly tickets: TicketOffice;
 }
 
 /** The NodeClaim controller with what wakes it, and the collection of claims whose instance is gone. */
@@ -132,7 +135,7 @@ function partsOf(context: Context, options: NodeClaimOptions, writer: ClaimWrite
     SecretRef: new GivenCertificates(client, namespace, clock),
     CertManager: new CertManagerCertificates(client, namespace, clock),
   });
-  const credentials = new CredentialStore(client, namespace, certificates);
+  const credentials = new CredentialStore(context, certificates, options.tickets);
   return {
     ...options,
     context,

@@ -10,6 +10,7 @@ import type {
 } from '#schemas/nodeclass/types.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
+import { checkServed, type BootstrapSettings } from '../bootstrap/mode.ts';
 import type { CertManagerCertificates } from '../certificates/cert-manager.ts';
 import type { GivenCertificates } from '../certificates/given.ts';
 import type { Clouds } from '../clouds.ts';
@@ -46,6 +47,7 @@ export interface World {
   readonly secrets: NodeClassSecrets;
   readonly given: Pick<GivenCertificates, 'check'>;
   readonly certManager: Pick<CertManagerCertificates, 'check'>;
+  readonly bootstrap: BootstrapSettings | undefined;
   readonly lookups: Lookups;
   readonly clusterUid: string;
 }
@@ -114,6 +116,12 @@ export async function check(
       name: 'activation',
       pace: athome,
       look: async () => secrets.checkActivation(spec),
+    }),
+    ask({
+      aspect: 'CredentialsReady',
+      name: 'bootstrap',
+      pace: athome,
+      look: async () => checkServed(spec, world.bootstrap),
     }),
     ask({
       aspect: 'KraftletReady',

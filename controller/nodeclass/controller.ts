@@ -13,6 +13,7 @@ import {
 } from '#schemas/nodeclass/types.ts';
 import { milliseconds, seconds, type Duration } from '#schemas/time/clock.ts';
 
+import type { BootstrapSettings } from '../bootstrap/mode.ts';
 import { by } from '../caches.ts';
 import { CertManagerCertificates } from '../certificates/cert-manager.ts';
 import { GivenCertificates } from '../certificates/given.ts';
@@ -35,6 +36,8 @@ import { Termination } from './termination.ts';
 export interface NodeClassOptions {
   readonly clouds: Clouds;
   readonly releases: KraftletReleases;
+  /** How machines that call for their secrets are served; undefined: not at all. */
+  readonly bootstrap?: BootstrapSettings | undefined;
 }
 
 /**
@@ -51,21 +54,16 @@ export class NodeClassController implements Reconciler {
   readonly #termination: Termination;
   readonly #pace: Pace;
 
-  constructor(context: Context, { clouds, releases }: NodeClassOptions) {
+  constructor(context: Context, options: NodeClassOptions) {
     const { client, caches, clock, namespace, clusterUid } = context;
     const secrets = new NodeClassSecrets(client, namespace, clock);
     const given = new GivenCertificates(client, namespace, clock);
     const certManager = new CertManagerCertificates(client, namespace, clock);
     this.#context = context;
-    this.#world = {
-      clouds,
-      releases,
-      secrets,
-      given,
-      certManager,
-      lookups: new Lookups(clock),
-      clusterUid,
-    };
+    const { bootstrap } = options;
+    const lookups = new Lookups(clock);
+    const sources = { secrets, given, certManager };
+    this.#world = { ...options, bootstrap, ...sources, lookups, clusterUid };
     this.#nodeClasses = new Freshest(caches.nodeClasses);
     this.#revisions = new StoredRevisions(client, context);
     this.#termination = new Termination(context, this.#revisions, secrets);

@@ -1,5 +1,6 @@
 import { Metrics } from '#kube/metrics.ts';
 
+import { noTickets } from '../bootstrap/mode.ts';
 import { nodeClaimControllers } from '../nodeclaim/wiring.ts';
 import { CloudCatalog } from '../nodeclass/catalog.ts';
 import { Revisions } from '../nodeclass/revisions.ts';
@@ -28,6 +29,7 @@ export function claimControllers(
     reservations: new Reservations(context),
     revisions,
     secrets: { authorityOf: async () => authority },
+    tickets: noTickets,
   };
   return nodeClaimControllers(context, options, new Metrics());
 }

@@ -23,6 +23,7 @@ import {
 } from '#schemas/nodeclass/types.ts';
 import { hours, seconds, type Duration } from '#schemas/time/clock.ts';
 
+import { noTickets } from '../bootstrap/mode.ts';
 import type { Clouds } from '../clouds.ts';
 import type { Context } from '../context.ts';
 import { ExternalDns } from '../external-dns.ts';
@@ -149,9 +150,9 @@ export class ClaimWorld {
     const freshNodes = new Freshest<Node>(context.caches.nodes);
     const writer = new ClaimWriter(client, claims);
     const credentials = new CredentialStore(
-      client,
-      this.namespace,
-      certificatesOf({ client, namespace: this.namespace, clock: this.clock }, this.authority),
+      context,
+      certificatesOf(context, this.authority),
+      noTickets,
     );
     this.nominations = new Nominations(context);
     const reservations = new Reservations(context);

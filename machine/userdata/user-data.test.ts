@@ -3,19 +3,22 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 
 import { UserDataTooLarge } from '../errors.ts';
-import type { Bootstrap } from '../machine.ts';
+import type { Bootstrap, MachineSecrets } from '../machine.ts';
 import { renderUserData } from './user-data.ts';
 
-const bootstrap: Bootstrap = {
-  fqdn: 'api.web-3f2a91c0.machines.example.com',
-  port: 443,
+const secrets: MachineSecrets = {
   token: 'c2VjcmV0',
-  quotas: { vcpus: 8, memoryMiB: 12_288, volumeStorageMiB: 512_000, instances: 1000 },
   tls: {
     certificate: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
     privateKey: '-----BEGIN PRIVATE KEY-----\nBBBB\n-----END PRIVATE KEY-----\n',
   },
   activation: undefined,
+};
+const bootstrap: Bootstrap = {
+  fqdn: 'api.web-3f2a91c0.machines.example.com',
+  port: 443,
+  quotas: { vcpus: 8, memoryMiB: 12_288, volumeStorageMiB: 512_000, instances: 1000 },
+  secrets,
   config: {},
   imagePulls: [],
 };
@@ -28,7 +31,11 @@ function machineIn(userData: string) {
 }
 
 test('a machine is told its name, its user and its certificate', () => {
-  const userData = renderUserData({ ...bootstrap, activation: 'once', imagePulls: ['a/b:1'] });
+  const userData = renderUserData({
+    ...bootstrap,
+    secrets: { ...secrets, activation: 'once' },
+    imagePulls: ['a/b:1'],
+  });
 
   expect(userData.startsWith('#cloud-config\n')).toBe(true);
   expect(machineIn(userData)).toEqual({
@@ -40,7 +47,7 @@ test('a machine is told its name, its user and its certificate', () => {
       fqdn: bootstrap.fqdn,
       port: 443,
       users: [{ name: 'kraftlet', token: 'c2VjcmV0', quotas: bootstrap.quotas }],
-      tls: bootstrap.tls,
+      tls: secrets.tls,
       activationToken: 'once',
       config: {},
       imagePulls: ['a/b:1'],
@@ -49,9 +56,29 @@ test('a machine is told its name, its user and its certificate', () => {
 });
 
 test('a machine that is given no certificate is told of none', () => {
-  expect(machineIn(renderUserData({ ...bootstrap, tls: undefined })).content).not.toHaveProperty(
-    'tls',
-  );
+  expect(
+    machineIn(renderUserData({ ...bootstrap, secrets: { ...secrets, tls: undefined } })).content,
+  ).not.toHaveProperty('tls');
+});
+
+test('a machine that calls for its secrets is told where, and none of them', () => {
+  const callback = {
+    url: 'https://bootstrap.example.com:8443',
+    token: 'e30.e30.c2ln',
+    audience: 'unikraft://nodeclaim/1',
+    ca: '-----BEGIN CERTIFICATE-----\nCCCC\n-----END CERTIFICATE-----\n',
+    cloud: 'aws',
+  };
+  const { content } = machineIn(renderUserData({ ...bootstrap, secrets: { callback } }));
+  expect(content).toEqual({
+    apiVersion: 'machine.karpenter.unikraft.com/v1alpha1',
+    fqdn: bootstrap.fqdn,
+    port: 443,
+    users: [{ name: 'kraftlet', quotas: bootstrap.quotas }],
+    bootstrap: { ...callback, url: `${callback.url}/v1/bootstrap` },
+    config: {},
+    imagePulls: [],
+  });
 });
 
 test('the same machine is told the same bytes, in whatever order its settings were written', () => {
@@ -68,7 +95,11 @@ test('any text survives the way through YAML and JSON', () => {
   fc.assert(
     fc.property(text, text, (value, token) => {
       const { content } = machineIn(
-        renderUserData({ ...bootstrap, token, config: { key: value } }),
+        renderUserData({
+          ...bootstrap,
+          secrets: { ...secrets, token },
+          config: { key: value },
+        }),
       );
       expect(content).toMatchObject({ users: [{ token }], config: { key: value } });
     }),
@@ -76,7 +107,8 @@ test('any text survives the way through YAML and JSON', () => {
 });
 
 test('more than a cloud takes is refused before any cloud is asked', () => {
-  const render = () => renderUserData({ ...bootstrap, activation: 'x'.repeat(17_000) });
+  const render = () =>
+    renderUserData({ ...bootstrap, secrets: { ...secrets, activation: 'x'.repeat(17_000) } });
 
   expect(render).toThrow(UserDataTooLarge);
   expect(render).toThrow(/has \d+ bytes and may have 16384; shorten/);

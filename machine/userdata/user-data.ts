@@ -4,6 +4,9 @@ import type { Bootstrap } from '../machine.ts';
 /** What EC2 takes, counted before base64; other clouds take more. */
 const maxBytes = 16_384;
 
+/** What a machine posts to, at the operator's bootstrap server. */
+export const callbackPath = '/v1/bootstrap';
+
 export const machineFile = '/etc/unikraft/machine.json';
 
 /**
@@ -16,15 +19,16 @@ export const machineFile = '/etc/unikraft/machine.json';
  * @throws UserDataTooLarge over 16 KiB
  */
 export function renderUserData(bootstrap: Bootstrap): string {
-  const { fqdn, port, token, quotas, tls, activation } = bootstrap;
+  const { fqdn, port, quotas, secrets } = bootstrap;
+  const { token, ...rest } = toldOf(secrets);
   const { vcpus, memoryMiB, volumeStorageMiB, instances } = quotas;
+  const user = { token, quotas: { vcpus, memoryMiB, volumeStorageMiB, instances } };
   const machine = {
     apiVersion: 'machine.karpenter.unikraft.com/v1alpha1',
     fqdn,
     port,
-    users: [{ name: 'kraftlet', token, quotas: { vcpus, memoryMiB, volumeStorageMiB, instances } }],
-    ...(tls && { tls: { certificate: tls.certificate, privateKey: tls.privateKey } }),
-    ...(activation === undefined ? {} : { activationToken: activation }),
+    users: [{ name: 'kraftlet', ...user }],
+    ...rest,
     config: sorted(bootstrap.config),
     imagePulls: bootstrap.imagePulls,
   };
@@ -43,6 +47,17 @@ write_files:
     );
   }
   return text;
+}
+
+/** JSON leaves out what is undefined. */
+function toldOf(secrets: Bootstrap['secrets']) {
+  if ('callback' in secrets) {
+    const { url, token, audience, ca, cloud } = secrets.callback;
+    return { bootstrap: { url: `${url}${callbackPath}`, token, audience, ca, cloud } };
+  }
+  const { token, tls, activation } = secrets;
+  const { certificate, privateKey } = tls ?? {};
+  return { token, tls: tls && { certificate, privateKey }, activationToken: activation };
 }
 
 function sorted(config: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,4 +1,5 @@
 import { admission } from './admission.ts';
+import { bootstrap } from './bootstrap.ts';
 import { cli } from './cli.ts';
 import { disruption } from './disruption.ts';
 import { leftovers } from './leftovers.ts';
@@ -18,6 +19,7 @@ export const codes = inOrder({
   ...admission,
   ...nodeClass,
   ...machines,
+  ...bootstrap,
   ...quotas,
   ...repair,
   ...leftovers,

@@ -61,6 +61,14 @@ export const specDefaults = {
         }
       }
     },
+    bootstrap: {
+      default: {},
+      properties: {
+        mode: {
+          default: "UserData"
+        }
+      }
+    },
     dns: {
       properties: {
         tsig: {

@@ -9,6 +9,7 @@ export interface UnikraftNodeClassSpec {
   gcp?: GcpSpec;
   image: ImageSpec;
   platform?: PlatformSpec;
+  bootstrap?: BootstrapSpec;
   dns: DnsSpec;
   certificate: CertificateSpec;
   kraftlet: KraftletSpec;
@@ -253,6 +254,27 @@ export interface PlatformSpec {
 }
 
 /**
+ * How a machine gets its secrets at first start.
+ */
+export interface BootstrapSpec {
+  /**
+   * UserData: they stand in the user data of the instance, which whoever may read its attributes reads too. Callback: there stands a token that counts once; with it and the cloud's word on which instance calls, the machine asks the operator for the rest, and keeps its private key to itself. Default: "UserData".
+   */
+  mode?: 'UserData' | 'Callback';
+  callback?: CallbackSpec;
+}
+
+/**
+ * Where machines call. The operator has to serve there, see docs/tasks/callback.md.
+ */
+export interface CallbackSpec {
+  /**
+   * Address of the operator's bootstrap server as machines reach it, such as https://bootstrap.example.com:8443; its host is one of BOOTSTRAP_HOSTNAMES.
+   */
+  url: string;
+}
+
+/**
  * What the platform itself needs of a machine; the rest is the base of its capacity.
  */
 export interface PlatformOverhead {
@@ -289,7 +311,7 @@ export interface PlatformCapacity {
 }
 
 /**
- * Secret in the operator's namespace with what activates the platform's licence. It becomes part of the user data.
+ * Secret in the operator's namespace with what activates the platform's licence. The machine is told it as bootstrap.mode says.
  */
 export interface SecretKeyRef {
   /**

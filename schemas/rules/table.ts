@@ -4,6 +4,7 @@ import { onDemandRules } from './machine/on-demand.ts';
 import { referenceRules } from './machine/reference.ts';
 import { requirementRules } from './machine/requirements.ts';
 import { taintRules } from './machine/taints.ts';
+import { bootstrapRules } from './node-class/bootstrap.ts';
 import { capacityRules } from './node-class/capacity.ts';
 import { certificateRules } from './node-class/certificate.ts';
 import { cloudRules } from './node-class/clouds.ts';
@@ -35,6 +36,7 @@ export const rules: readonly Rule[] = [
   ...dnsRules,
   ...certificateRules,
   ...machineRules,
+  ...bootstrapRules,
   ...capacityRules,
   ...joiningRules,
   ...placementRules,

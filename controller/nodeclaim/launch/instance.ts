@@ -1,11 +1,10 @@
 import type { KubeClient } from '#kube/client/client.ts';
-import { isNotFound } from '#kube/client/errors.ts';
+import { audienceOf, endOfToken } from '#machine/bootstrap/unproven.ts';
 import { MachineError, NodeClassError } from '#machine/errors.ts';
 import type { Bootstrap, Instance as CloudInstance } from '#machine/machine.ts';
 import { renderUserData } from '#machine/userdata/user-data.ts';
 import { capacityOf, quotasFor } from '#schemas/instances/capacity.ts';
 import type { PlatformQuotas } from '#schemas/instances/instance-type.ts';
-import { secrets } from '#schemas/kubernetes/resource.ts';
 import { annotations } from '#schemas/names.ts';
 import { placeOf } from '#schemas/nodeclass/place.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
@@ -13,13 +12,15 @@ import { formatProviderID } from '#schemas/provider-id.ts';
 import { capped, smallerCap } from '#schemas/quotapolicy/ceilings.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
+import { callbackUrl } from '../../bootstrap/mode.ts';
 import type { Caches } from '../../caches.ts';
 import { corrected, correctionsOf } from '../../nodeclass/corrections.ts';
+import { activationOf } from '../activation.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { ClaimWriter } from '../claim-writer.ts';
 import { intentText, type Intent } from '../intent.ts';
 import type { Machines } from '../machines.ts';
-import { again, done, type Outcome, type Step } from '../step.ts';
+import { again, done, end, type Outcome, type Step } from '../step.ts';
 
 export interface InstanceParts {
   readonly client: KubeClient;
@@ -48,6 +49,8 @@ export class Instance implements Step {
     const quotas = await this.#quotas(hand, intent, signal);
     try {
       const found = hand.intentIsNew ? undefined : await this.#adopt(hand, signal);
+      const overdue = found ? undefined : await this.#overdue(hand);
+      if (overdue) return overdue;
       this.#record(hand, found ?? (await this.#launch(hand, intent, quotas, signal)), quotas);
       return done();
     } catch (error) {
@@ -83,34 +86,36 @@ export class Instance implements Step {
   ): Promise<Bootstrap> {
     const { machines } = this.#parts;
     const { platform } = nodeClass.spec;
-    const { token, tls } = await machines.credentials(hand);
     return {
       fqdn: machines.fqdn(hand),
       port: platform?.port ?? 443,
-      token,
       quotas,
-      tls,
-      activation: await this.#activation(nodeClass),
+      secrets: await this.#secrets(hand, nodeClass),
       config: platform?.config ?? {},
       imagePulls: platform?.imagePulls ?? [],
     };
   }
 
-  async #activation({ spec }: ResolvedNodeClass): Promise<string | undefined> {
-    const ref = spec.platform?.activationSecretRef;
-    if (!ref) return undefined;
-    const { client, namespace } = this.#parts;
-    const { name, key = 'token' } = ref;
-    const secret = await client.get(secrets, { namespace, name }).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
-      return undefined;
-    });
-    const text = Buffer.from(secret?.data?.[key] ?? '', 'base64').toString('utf8');
-    if (text !== '') return text;
-    throw new NodeClassError(
-      { code: 'KPU211', condition: 'CredentialsReady', reason: 'ActivationSecretInvalid' },
-      `Secret ${namespace}/${name} has no "${key}" to activate the platform with`,
-    );
+  async #secrets(hand: ClaimInHand, nodeClass: ResolvedNodeClass): Promise<Bootstrap['secrets']> {
+    const { token, tls, ticket } = await this.#parts.machines.credentials(hand);
+    const url = callbackUrl(nodeClass.spec);
+    if (!ticket || url === undefined) {
+      return { token, tls, activation: await activationOf(this.#parts, nodeClass) };
+    }
+    const audience = audienceOf(hand.identity.claimUid);
+    const cloud = placeOf(nodeClass.spec)?.cloud ?? '';
+    return { callback: { url, ...ticket, audience, cloud } };
+  }
+
+  /** A machine that came up after that would get nothing, and nobody would know why. */
+  async #overdue(hand: ClaimInHand): Promise<Outcome | undefined> {
+    const { machines, clock } = this.#parts;
+    const { ticket } = await machines.credentials(hand);
+    if (!ticket || endOfToken(ticket.token) > Date.parse(clock.stamp())) return undefined;
+    const message =
+      'The time in which the machine could call for its secrets is over before it was launched; ' +
+      'the claim ends and another machine is tried (KPU386)';
+    return end({ metric: 'bootstrap_timeout', reason: 'BootstrapTokenExpired', message });
   }
 
   /** What the machine's platform will allow: the size as the stamped revision makes it, under the intent's cap. */

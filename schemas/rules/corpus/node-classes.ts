@@ -125,6 +125,10 @@ const anyChange = someOf<UnikraftNodeClassSpec>({
     registration: anyDuration,
   }),
   certificate: anyCertificate.map((api) => ({ api })),
+  bootstrap: someOf<NonNullable<UnikraftNodeClassSpec['bootstrap']>>({
+    mode: fc.constantFrom('UserData', 'Callback'),
+    callback: fc.constant({ url: 'https://bootstrap.example.com' }),
+  }),
   kraftlet: fc
     .record(
       {

@@ -108,3 +108,17 @@ describe('webhook only', () => {
     );
   });
 });
+
+test('bootstrap opens one port of the controller, and one way to it', async () => {
+  const all = await installation('bootstrap');
+  expect(without(all, usual).toSorted()).toEqual([
+    'NetworkPolicy karpenter-unikraft-controller',
+    'Service karpenter-unikraft-bootstrap',
+  ]);
+  const controller = all.find((one) => named(one) === 'Deployment karpenter-unikraft-controller');
+  const text = JSON.stringify(controller);
+  expect(text).toContain('{"name":"BOOTSTRAP_PORT","value":"8443"}');
+  expect(text).toContain('{"containerPort":8443,"name":"bootstrap"}');
+  const before = usual.find((one) => named(one) === 'Deployment karpenter-unikraft-controller');
+  expect(JSON.stringify(before)).not.toMatch(/bootstrap/i);
+});

@@ -102,12 +102,10 @@ test('a machine from launch to its end, with nothing left', async () => {
   const authority = await Authority.create(clock, { commonName: 'test', validity: hours(1) });
   const leaf = await authority.issue({ names: [fqdn], validity: hours(1) });
   const userData = renderUserData({
-    tls: leaf,
     fqdn,
     port: 8443,
-    token: 'secret',
     quotas,
-    activation: undefined,
+    secrets: { token: 'secret', tls: leaf, activation: undefined },
     config: {},
     imagePulls: [],
   });
