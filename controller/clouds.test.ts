@@ -8,13 +8,14 @@ import { FakeClock } from '#schemas/time/fake-clock.ts';
 import { LazyClouds } from './clouds.ts';
 import { nodeClassSpec } from './testing/objects.ts';
 
+const externalDns = { ...noDns };
 const newClouds = () =>
   new LazyClouds({
     clock: new FakeClock(),
     facts: new CloudFacts(),
     log: silentLogger,
     tsigKey: async ({ name }) => ({ name, algorithm: 'hmac-sha256', secret: Buffer.from('x') }),
-    externalDns: noDns,
+    externalDns,
   });
 const role = (assumeRoleARN: string) =>
   nodeClassSpec({
@@ -101,4 +102,9 @@ test('names that are in no DNS are held by nobody', async () => {
   await expect(dns.resolveZone('A.test.', undefined, new AbortController().signal)).resolves.toBe(
     'a.test',
   );
+});
+
+test('names that external-dns writes are asked for in one place for all classes', async () => {
+  const spec = nodeClassSpec({ dns: { provider: 'ExternalDNS', zone: 'a.test' } });
+  expect(await newClouds().dns(spec)).toBe(externalDns);
 });

@@ -119,6 +119,7 @@ describe('a node class', () => {
     [404, 'NotFound', 'KPU372', "install external-dns' CRD"],
     [403, 'Forbidden', 'KPU373', 'a policy says no'],
     [422, 'Invalid', 'KPU373', 'a policy says no'],
+    [400, 'BadRequest', 'KPU373', 'a policy says no'],
   ])('is told of %i with the way out, in whichever step', async (status, reason, code, says) => {
     const error = refusal(status, reason, 'a policy says no');
     client.fail(({ verb }) => verb === 'create', error, 2);

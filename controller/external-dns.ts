@@ -1,5 +1,6 @@
 import type { KubeClient } from '#kube/client/client.ts';
 import {
+  ApiError,
   isAlreadyExists,
   isConflict,
   isForbidden,
@@ -134,7 +135,7 @@ export class ExternalDns implements DnsProvider {
       const fix = "install external-dns' CRD, or choose another spec.dns.provider";
       throw new NodeClassError(faults.endpointsUnknown, `${what}; ${fix}.`, { cause: error });
     }
-    if (!isForbidden(error) && !isInvalid(error)) throw error;
+    if (!isRefusal(error)) throw error;
     const what = `A DNSEndpoint in namespace ${this.#namespace} is refused: ${error.text}`;
     throw new NodeClassError(faults.endpointsRefused, what, { cause: error });
   }
@@ -142,4 +143,11 @@ export class ExternalDns implements DnsProvider {
 
 function unlessAbsent(error: unknown): undefined {
   if (!isNotFound(error)) throw error;
+}
+
+/** By rights, by the kind's schema, or by a webhook, which may also not know what a rehearsal is. */
+function isRefusal(error: unknown): error is ApiError {
+  return (
+    isForbidden(error) || isInvalid(error) || (error instanceof ApiError && error.code === 400)
+  );
 }

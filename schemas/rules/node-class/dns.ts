@@ -61,6 +61,18 @@ export const dnsRules: readonly Rule[] = [
   },
   {
     ...shared,
+    name: 'node-class-names-are-published',
+    code: 'KPU371',
+    severity: 'warn',
+    cel: "self.provider != 'None'",
+    message: 'Machines have names that nobody but the operator and Kraftlet can look up.',
+    fix: 'Nothing, where that is enough; else name who holds the zone in spec.dns.provider.',
+    docs: 'Tools that look for the registry of a machine by its name do not find it.',
+    accepts: [nodeClass()],
+    rejects: [named({ provider: 'None', zone: 'machines.internal' })],
+  },
+  {
+    ...shared,
     name: 'node-class-apps-have-names',
     cel: "self.provider != 'None' || !has(self.appZone)",
     message: 'Applications have names that nobody could look up.',
