@@ -48,6 +48,13 @@ export class OutcomeUnknown extends MachineError {
   readonly next = 'same-again';
 }
 
+/** Nothing was sent: several calls in a row got no answer, so it is not asked again for a while. */
+export class CloudUnreachable extends MachineError {
+  readonly code = 'KPU215';
+  readonly reason = 'CloudUnreachable';
+  readonly next = 'retry';
+}
+
 /** The cloud has taken the launch and is about it; only when it is done is it known whether there is room. */
 export class LaunchUnderWay extends MachineError {
   readonly code = 'KPU335';

@@ -47,6 +47,20 @@ test('steps run in order until one is not done, and each tells its condition', a
   expect(steps[3]?.run).not.toHaveBeenCalled();
 });
 
+test('a step without a condition says why it waits in that of the step that waits for it', async () => {
+  const { hand, conditionOf } = setUp();
+  const away = new errors.CloudUnreachable('EC2 does not answer');
+  const steps = [step(away, { waitsIn: 'Launched' }), step(done(), { condition: 'Launched' })];
+  await runChain(steps, hand, signal);
+  expect(conditionOf('Launched')).toMatchObject({
+    status: 'Unknown',
+    reason: 'CloudUnreachable',
+    message: 'EC2 does not answer (KPU215)',
+  });
+  await runChain([step(done(), { waitsIn: 'Launched' })], hand, signal);
+  expect(conditionOf('Launched')?.status).toBe('Unknown'); // it is not its own
+});
+
 test('a step that was done is passed over, unless it is to be looked at always', async () => {
   const { hand, conditionOf } = setUp();
   hand.set({ type: 'DNSReady', status: 'True' });

@@ -36,12 +36,14 @@ export async function runChain(
   return { kind: 'done' };
 }
 
-function tell(hand: ClaimInHand, { condition }: Step, outcome: Outcome): void {
-  if (condition === undefined) return;
-  if (outcome.kind === 'done') hand.set({ type: condition, status: 'True' });
-  if (outcome.kind === 'wait') {
+function tell(hand: ClaimInHand, { condition, waitsIn }: Step, outcome: Outcome): void {
+  if (outcome.kind === 'done' && condition !== undefined) {
+    hand.set({ type: condition, status: 'True' });
+  }
+  const type = condition ?? waitsIn;
+  if (outcome.kind === 'wait' && type !== undefined) {
     const { status = 'Unknown', reason, message } = outcome;
-    hand.set({ type: condition, status, reason, message });
+    hand.set({ type, status, reason, message });
   }
 }
 

@@ -37,8 +37,10 @@ export interface End {
  * wait that the work queue decides on.
  */
 export interface Step {
-  /** The condition on the NodeClaim that tells how far this step is; steps without one tell nothing. */
+  /** The condition on the NodeClaim that tells how far this step is; steps without one tell nothing of their own. */
   readonly condition?: string;
+  /** Of a step without one: the condition of a later step that cannot be while this one waits, which says why it does. */
+  readonly waitsIn?: string;
   /** Looked at on every pass, also when its condition is True already. */
   readonly always?: boolean;
   run(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome>;

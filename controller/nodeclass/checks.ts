@@ -18,6 +18,7 @@ import { coded } from '../reason.ts';
 import { cautionsOf, type Caution } from './cautions.ts';
 import { specHash, staticPart } from './identity.ts';
 import type { Lookups, Pace } from './lookups.ts';
+import { reachIn } from './reach.ts';
 import type { NodeClassSecrets } from './secrets.ts';
 import { troubleOf, type Aspect, type Trouble } from './trouble.ts';
 import { mistakesOf } from './validation.ts';
@@ -34,6 +35,8 @@ export interface Findings {
   readonly troubles: readonly Trouble[];
   /** Of what was found good. */
   readonly cautions: readonly Caution[];
+  /** Whether the cloud answers, where that is known. */
+  readonly reach?: ConditionChange | undefined;
   readonly placement?: ResolvedPlacement;
   readonly dnsZoneID?: string;
   /** Fingerprint of what the user gave to make machines' certificates from. */
@@ -171,6 +174,7 @@ function found(resolved: Resolved, rest: readonly Answered<void>[]): Omit<Findin
       (aspect) => !bad.has(aspect) && (aspect !== 'CredentialsReady' || looked.includes(aspect)),
     ),
     troubles,
+    reach: reachIn(placement),
     ...(placement.value && { placement: placement.value }),
     ...(zone.value !== undefined && { dnsZoneID: zone.value }),
     ...(certificate.value !== undefined && { certificate: certificate.value }),
@@ -253,9 +257,10 @@ function withCode(mistake: string): string {
 }
 
 /** One condition for each thing that is known; several troubles of one condition are told together. */
-export function changesFrom({ good, troubles, cautions }: Findings): ConditionChange[] {
+export function changesFrom({ good, troubles, cautions, reach }: Findings): ConditionChange[] {
   const bad = Map.groupBy(troubles, ({ condition }) => condition);
   return [
+    ...(reach ? [reach] : []),
     ...good.map((type) => well(type, cautions)),
     ...[...bad].map(([type, all]): ConditionChange => {
       const worst = all.find(({ definite }) => definite) ?? all[0];
@@ -263,10 +268,7 @@ export function changesFrom({ good, troubles, cautions }: Findings): ConditionCh
         type,
         status: worst?.definite ? 'False' : 'Unknown',
         reason: worst?.reason ?? '',
-        message: all
-          .map(({ message }) => message)
-          .join('; ')
-          .slice(0, 1024),
+        message: [...new Set(all.map(({ message }) => message))].join('; ').slice(0, 1024),
       };
     }),
   ];

@@ -27,6 +27,7 @@ import { check, type Findings, type World } from './checks.ts';
 import { revisionReady, troubled } from './events.ts';
 import { revisionName, staticPart } from './identity.ts';
 import { Lookups } from './lookups.ts';
+import { isUnreachable } from './reach.ts';
 import { resolvedIn } from './revisions.ts';
 import { NodeClassSecrets } from './secrets.ts';
 import { statusFrom, type Judged } from './status.ts';
@@ -180,7 +181,8 @@ export class NodeClassController implements Reconciler {
       status.observedGeneration = scope.generation;
     }
     for (const trouble of judged.findings.troubles) {
-      if (trouble.definite) recorder.record(troubled(nodeClass, trouble));
+      const isTold = trouble.definite || isUnreachable(trouble);
+      if (isTold) recorder.record(troubled(nodeClass, trouble));
     }
     return this.#write(nodeClass, status);
   }

@@ -1,7 +1,9 @@
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { isThrottled } from '../cloud/aws/errors.ts';
+import { isConnectionTrouble } from '../connection-trouble.ts';
 import { Pacing } from '../pacing.ts';
+import type { Reach } from '../reach.ts';
 
 /** What is used of an SDK client's middleware stack; each client types its own. */
 interface Stack {
@@ -16,11 +18,12 @@ type Next = (call: unknown) => Promise<unknown>;
 
 /**
  * Gives every call of a client its turn, each attempt anew, by action: launches that are refused for their rate do not
- * hold up terminations.
+ * hold up terminations. Nothing is sent to where nobody answers.
  */
 export function pace<Client extends { readonly middlewareStack: Stack }>(
   client: Client,
   clock: Clock,
+  reach: Reach,
 ): Client {
   const byAction = new Map<string, Pacing>();
   const pacingOf = (action: string): Pacing => {
@@ -33,12 +36,16 @@ export function pace<Client extends { readonly middlewareStack: Stack }>(
     async (call: unknown): Promise<unknown> => {
       const pacing = pacingOf(commandName);
       const sentAt = await pacing.turn();
+      reach.turn();
       try {
         const answer = await next(call);
+        reach.answered();
         pacing.passed();
         return answer;
       } catch (error) {
         if (isThrottled(error)) pacing.refused(sentAt);
+        if (isAnswer(error)) reach.answered();
+        else if (isConnectionTrouble(error)) reach.failed(sentAt, error as Error);
         throw error;
       }
     };
@@ -48,4 +55,10 @@ export function pace<Client extends { readonly middlewareStack: Stack }>(
     toMiddleware: 'retryMiddleware',
   });
   return client;
+}
+
+/** A refusal is an answer; credentials that could not be had are neither. */
+function isAnswer(error: unknown): boolean {
+  const { $metadata } = error as { $metadata?: { httpStatusCode?: number } };
+  return $metadata?.httpStatusCode !== undefined;
 }

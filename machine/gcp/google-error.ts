@@ -1,3 +1,5 @@
+import { isConnectionTrouble } from '../connection-trouble.ts';
+
 /** What Google APIs put into the body of a refusal. */
 interface ErrorBody {
   readonly error?: {
@@ -74,13 +76,6 @@ function bodyOf(text: string): NonNullable<ErrorBody['error']> {
   } catch {
     return {};
   }
-}
-
-/** The name resolver's and the socket's errors; the library wraps them. */
-function isConnectionTrouble(error: unknown): boolean {
-  const { code, cause } = error as { code?: string | number; cause?: { code?: string } };
-  const text = String(code ?? cause?.code ?? '');
-  return /^(E(CONN|AI_|HOST|NET|TIMEDOUT|PIPE)|UND_ERR)/.test(text);
 }
 
 function wordsOf(error: unknown): string {

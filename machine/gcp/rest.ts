@@ -6,6 +6,7 @@ import { SystemClock } from '#schemas/time/system-clock.ts';
 import { NodeClassError } from '../errors.ts';
 import { faults } from '../faults.ts';
 import { Pacing } from '../pacing.ts';
+import { Reach } from '../reach.ts';
 import { until } from '../until.ts';
 import { failureOf, GoogleError } from './google-error.ts';
 
@@ -26,6 +27,8 @@ export interface CallParts {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: object;
 }
+
+type Sending = [method: ApiMethod, parts: CallParts, authorization: string, signal: AbortSignal];
 
 /** Gives a token that is valid now. */
 export type Token = () => Promise<string>;
@@ -67,6 +70,7 @@ export class GoogleRest {
   readonly #root: URL;
   readonly #token: Token;
   readonly #clock: Clock;
+  readonly #reach: Reach;
   /** By method and project. */
   readonly #pacings = new Map<string, Pacing>();
 
@@ -75,7 +79,8 @@ export class GoogleRest {
     this.#root = new URL(root);
     this.#token = token;
     this.#clock = clock;
-    const { protocol, hostname } = this.#root;
+    const { protocol, hostname, host } = this.#root;
+    this.#reach = new Reach(clock, host);
     if (protocol === 'https:' || isLoopback(hostname)) return;
     throw new NodeClassError(
       faults.insecureEndpoint,
@@ -83,12 +88,15 @@ export class GoogleRest {
     );
   }
 
-  /** @throws GoogleError; Throttled without a call when its turn is far away; the signal's reason when that aborts */
+  /**
+   * @throws GoogleError; the signal's reason when that aborts
+   * @throws Throttled without a call when its turn is far away, CloudUnreachable when nobody has answered for a while
+   */
   async call<T>(method: ApiMethod, parts: CallParts, signal: AbortSignal): Promise<T> {
     const authorization = `Bearer ${await this.#authorized(signal)}`;
     const pacing = this.#pacingOf(method, parts);
     const sentAt = await until(pacing.turn(), signal);
-    const response = await this.#send(method, parts, authorization, signal);
+    const response = await this.#reached(method, parts, authorization, signal);
     const text = await response.text().catch((error: unknown) => {
       signal.throwIfAborted();
       throw GoogleError.unanswered(error);
@@ -100,6 +108,18 @@ export class GoogleRest {
     }
     pacing.passed();
     return parsed<T>(text);
+  }
+
+  async #reached(...[method, parts, authorization, signal]: Sending): Promise<Response> {
+    const sentAt = this.#reach.turn();
+    try {
+      const response = await this.#send(method, parts, authorization, signal);
+      this.#reach.answered();
+      return response;
+    } catch (error) {
+      if (error instanceof GoogleError) this.#reach.failed(sentAt, error);
+      throw error;
+    }
   }
 
   #pacingOf({ id }: ApiMethod, { path }: CallParts): Pacing {
@@ -119,12 +139,9 @@ export class GoogleRest {
     }
   }
 
-  async #send(
-    { http, path: template }: ApiMethod,
-    { path, query = {}, body }: CallParts,
-    authorization: string,
-    signal: AbortSignal,
-  ): Promise<Response> {
+  async #send(...[method, parts, authorization, signal]: Sending): Promise<Response> {
+    const { http, path: template } = method;
+    const { path, query = {}, body } = parts;
     const url = new URL(filled(template, path), this.#root);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const headers = { authorization, 'content-type': 'application/json' };

@@ -51,6 +51,12 @@ export const nodeClass = {
     happens: `CredentialsReady=False. ${staysOnLast}`,
     fix: "Correct aws.assumeRoleARN and aws.assumeRoleExternalID; let the controller's own identity do sts:AssumeRole on the role, and let the role's trust policy name that identity and the external id (docs/tasks/aws-permissions.md).",
   },
+  KPU215: {
+    title: 'The cloud does not answer',
+    happens:
+      'Several calls in a row could not connect, or got no answer. Condition CloudReachable of the node class is False, with an event; what was known of the class still holds, so Ready stays. Its machines are left alone, launches wait and claims end at their deadlines. One call a minute finds out when the cloud is there again. Other regions and clouds are not affected.',
+    fix: 'Look at the way from the cluster to the endpoint in the message: DNS, proxy, NetworkPolicy, private endpoints; then at how the cloud says its region is.',
+  },
   KPU216: {
     title: 'Permissions are missing in Google Cloud',
     happens: `Google was asked which permissions the operator has, and a launch would be refused: CredentialsReady=False. ${staysOnLast}`,

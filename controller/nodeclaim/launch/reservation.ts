@@ -20,6 +20,7 @@ import { done, end, type End, type Outcome, type Step } from '../step.ts';
  * that a claim without a reservation never reaches the cloud and a restart goes on with the same try.
  */
 export class Reservation implements Step {
+  readonly waitsIn = 'Launched';
   readonly #caches: Caches;
   readonly #catalog: Catalog;
   readonly #reservations: Reservations;

@@ -6,6 +6,7 @@ import { SystemClock } from '#schemas/time/system-clock.ts';
 import { type AwsConnection, awsConfig } from '../../aws/config.ts';
 import { pace } from '../../aws/paced.ts';
 import { roleKey } from '../../aws/role.ts';
+import { Reach } from '../../reach.ts';
 
 /**
  * Reads and writes of one region by one role. They have separate retry budgets and turns: a storm of refused Describes
@@ -36,8 +37,9 @@ export class Ec2ClientPool {
     const key = connectionKey(connection);
     const known = this.#clients.get(key);
     if (known) return known;
+    const reach = new Reach(this.#clock, `EC2 in ${connection.region}`);
     const make = (): EC2Client =>
-      pace(new EC2Client(awsConfig(connection, this.#maxAttempts)), this.#clock);
+      pace(new EC2Client(awsConfig(connection, this.#maxAttempts)), this.#clock, reach);
     const clients = { read: make(), write: make() };
     this.#clients.set(key, clients);
     return clients;

@@ -73,6 +73,8 @@ export class WireService<P> {
   readonly calls: Call<P>[] = [];
   /** How far the service's clock goes before the caller's: past 15 minutes its signatures are refused. */
   clockAhead: Duration = 0;
+  /** Regions from which nobody answers; `all`: nobody does. What they are asked is still recorded. */
+  readonly away = new Set<string>();
   readonly #protocol: Protocol<P>;
   readonly #clock: Clock;
   readonly #server: Server;
@@ -139,9 +141,12 @@ export class WireService<P> {
     } catch (error) {
       return refuse(asCloudError(error));
     }
-    const trouble = this.faults.meet(call.action, call.parameters);
-    const { outcome, answer } = this.#act(call, trouble, requestId, refuse);
     const [by, region] = [callerOf(headers), regionOf(headers)];
+    const isAway = this.away.has('all') || this.away.has(region);
+    const trouble: Trouble | undefined = isAway
+      ? { kind: 'unheard' }
+      : this.faults.meet(call.action, call.parameters);
+    const { outcome, answer } = this.#act(call, trouble, requestId, refuse);
     this.calls.push({ ...call, by, region, at: this.#clock.now(), outcome });
     if (this.calls.length > kept) this.calls.shift();
     if (trouble?.kind === 'delay') await this.#clock.sleep(trouble.by);

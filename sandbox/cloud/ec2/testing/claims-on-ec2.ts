@@ -29,10 +29,11 @@ export class ClaimsOnEc2 {
   /**
    * @param setEnvironment  how the SDK learns where the endpoint is and by which credentials: `vi.stubEnv`
    * @param maxAttempts  of one SDK call; by default one, since the SDK's pauses are in real time
+   * @param paced  turns of calls, and pauses while nobody answers, go by the world's clock
    */
   static async start(
     setEnvironment: (name: string, value: string) => unknown,
-    { maxAttempts = 1 }: { maxAttempts?: number } = {},
+    { maxAttempts = 1, paced = false }: { maxAttempts?: number; paced?: boolean } = {},
   ): Promise<ClaimsOnEc2> {
     const claims = await ClaimWorld.make();
     const { clock } = claims;
@@ -50,7 +51,8 @@ export class ClaimsOnEc2 {
     setEnvironment('AWS_ENDPOINT_URL_EC2', ec2.url);
     setEnvironment('AWS_ACCESS_KEY_ID', 'sandbox');
     setEnvironment('AWS_SECRET_ACCESS_KEY', 'sandbox');
-    const made = new ClaimsOnEc2(claims, ec2, new Ec2ClientPool({ maxAttempts }));
+    const pool = new Ec2ClientPool({ maxAttempts, ...(paced && { clock }) });
+    const made = new ClaimsOnEc2(claims, ec2, pool);
     claims.useCloud(made.cloud);
     await made.resolve();
     return made;
