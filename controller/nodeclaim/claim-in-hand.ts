@@ -121,6 +121,11 @@ export class ClaimInHand {
     this.status.conditions = lifecycle.set(this.#conditions, change, this.#scope());
   }
 
+  /** A condition that says nothing any more. */
+  drop(condition: string): void {
+    this.status.conditions = this.#conditions.filter(({ type }) => type !== condition);
+  }
+
   /**
    * Gives a claim that has none yet its conditions, Unknown, and has conditions of the same time tell the story in
    * order; to be called before the status is written.

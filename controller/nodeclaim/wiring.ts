@@ -37,12 +37,15 @@ import { Interruption } from './garbagecollection/interruption.ts';
 import { LostNode } from './lost-node.ts';
 import { Machines } from './machines.ts';
 import { NodeClaimMetrics } from './metrics.ts';
+import { Renewal } from './renewal/renewal.ts';
 import { repairOf } from './repair/wiring.ts';
 
 /** Other claims go on while one waits for a cloud; a hundred machines at once is a busy day. */
 const concurrency = 100;
 /** One list of instances per region and round; EC2 refills twenty such calls a second. */
 const collectionInterval = seconds(15);
+/** A third of a certificate's life is left, and even that of an hour is long for this. */
+const renewalInterval = minutes(1);
 /** Status checks fail for two minutes before they count. */
 const statusInterval = minutes(1);
 /** What is down is tolerated for ten minutes at least; a Kraftlet is missed after one. */
@@ -88,6 +91,8 @@ export function nodeClaimControllers(
   const collector = new Collector(context, clouds, revisions);
   const interruption = new Interruption(context, clouds, revisions, metrics);
   const repair = repairOf(context, { ...parts, revisions }, metrics);
+  const { credentials } = parts;
+  const renewal = new Renewal(context, { revisions, credentials, writer, metrics });
   const loop = { clock, log, metrics };
   return [
     new Controller({
@@ -122,6 +127,7 @@ export function nodeClaimControllers(
       (signal) => interruption.look(signal),
       loop,
     ),
+    singleton('nodeclaim.renewal', renewalInterval, (signal) => renewal.look(signal), loop),
     singleton('nodeclaim.repair', repairInterval, (signal) => repair.look(signal), loop),
   ];
 }

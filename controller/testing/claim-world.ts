@@ -37,6 +37,7 @@ import { releaseResources } from '../nodeclaim/kraftlet-release.ts';
 import { LostNode } from '../nodeclaim/lost-node.ts';
 import { Machines } from '../nodeclaim/machines.ts';
 import { NodeClaimMetrics } from '../nodeclaim/metrics.ts';
+import { Renewal } from '../nodeclaim/renewal/renewal.ts';
 import type { Repair } from '../nodeclaim/repair/repair.ts';
 import { repairOf } from '../nodeclaim/repair/wiring.ts';
 import { CloudCatalog } from '../nodeclass/catalog.ts';
@@ -92,6 +93,7 @@ export class ClaimWorld {
   #external: FakeExternalDns | undefined;
   #controller!: NodeClaimController;
   #repair!: Repair;
+  #renewal!: Renewal;
   readonly authority: Authority;
 
   private constructor(authority: Authority) {
@@ -170,6 +172,7 @@ export class ClaimWorld {
       capacity: new CapacityCheck(context, reservations),
       nodes: freshNodes,
     };
+    this.#renewal = new Renewal(context, { ...parts, revisions, metrics: new Metrics() });
     this.#repair = repairOf(context, { ...parts, revisions }, new Metrics());
     this.#controller = new NodeClaimController(context, {
       claims,
@@ -188,6 +191,11 @@ export class ClaimWorld {
   /** The once-a-minute look after machines and their Kraftlets. */
   async round(): Promise<void> {
     await this.#repair.look(new AbortController().signal);
+  }
+
+  /** One look at all certificates. */
+  async renew(): Promise<void> {
+    await this.#renewal.look(new AbortController().signal);
   }
 
   /** One pass over one claim. A process that dies in it is started again. */

@@ -28,4 +28,10 @@ export const disruption = {
     happens: 'The Pods that are left are named in the event, and eviction is tried again.',
     fix: 'Look at their finalizers and PodDisruptionBudgets, or set terminationGracePeriod on the NodePool.',
   },
+  KPU369: {
+    title: 'A machine is to be replaced for its certificate',
+    happens:
+      'Two thirds of the life of its certificate are over, or the Secret that it came from holds another one. Machines of a pool are replaced one at a time, within the budgets for Drifted; Drifted on the claim says why, and DisruptionBlocked what is waited for.',
+    fix: 'Nothing, where it goes on. Else lift what the event names before the certificate ends: karpenter.sh/do-not-disrupt, a budget of no nodes, a node class that is not ready. After its end neither the operator nor Kraftlet believes the machine.',
+  },
 } as const satisfies Record<string, Explanation>;
