@@ -18,6 +18,11 @@ const made: ResolvedNodeClass = {
   dnsZoneID: 'Z1',
 };
 
+test('a certificate that its machine has still to call for is none to renew', () => {
+  const tls = { certificate: '', privateKey: '', ca: 'x' };
+  expect(causeOf(tls, made, made, new FakeClock())).toBeUndefined();
+});
+
 test('replacements end with the authority, and are never more than its life has two thirds of a leaf’s', async () => {
   const lives = fc.record({
     authority: fc.integer({ min: 2, max: 30 }),

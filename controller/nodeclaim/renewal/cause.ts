@@ -37,6 +37,7 @@ export function causeOf(
   current: ResolvedNodeClass | undefined,
   clock: Pick<Clock, 'now' | 'from'>,
 ): Cause | undefined {
+  if (tls.certificate === '') return undefined; // the machine has still to call for it
   if (hasOther(tls, made, current)) {
     const message = 'The Secret that its certificate came from holds another one';
     return { reason: 'CertificateChanged', message: coded(message, 'KPU369') };
