@@ -4,7 +4,7 @@ import { runCleanup } from './cleanup/command.ts';
 
 const usage = `kpu <command>
 
-  cleanup   list and remove what a cluster left in an AWS account
+  cleanup   list and remove what a cluster left in AWS and in Google Cloud
 
 kpu <command> --help tells more.
 `;

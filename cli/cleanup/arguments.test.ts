@@ -21,9 +21,29 @@ test('regions and zones may be several, and a zone may say which of its name it 
       { name: 'a.example.com', id: undefined },
       { name: 'b.example.com', id: 'Z1' },
     ],
+    projects: [],
+    managedZones: [],
     assumeRoleARN: undefined,
     assumeRoleExternalID: undefined,
     yes: false,
+  });
+});
+
+test('projects of Google Cloud, and zones of Cloud DNS with theirs', () => {
+  const zones = ['p-1/a.example.com', 'p-2/b.example.com=machines'];
+  const args = ['--cluster', uid, '--project', 'p-1', '--project', 'p-1'];
+  expect(
+    readArguments([...args, ...zones.flatMap((zone) => ['--managed-zone', zone])]),
+  ).toMatchObject({
+    regions: [],
+    projects: ['p-1'],
+    managedZones: [
+      { project: 'p-1', name: 'a.example.com', id: undefined },
+      { project: 'p-2', name: 'b.example.com', id: 'machines' },
+    ],
+  });
+  expect(readArguments([...args, '--managed-zone', 'a.example.com'])).toMatchObject({
+    message: expect.stringContaining('write <project>/<DNS name>') as string,
   });
 });
 
@@ -38,7 +58,9 @@ test.for(['*', '', '?'.repeat(36), `${uid.slice(0, -1)}*`, uid.toUpperCase(), `$
 
 test('what is missing or not known is named', () => {
   expect(readArguments(['--region', 'eu-central-1'])).toEqual(new Error('--cluster is missing'));
-  expect(readArguments(['--cluster', uid])).toEqual(new Error('--region is missing'));
+  expect(readArguments(['--cluster', uid])).toMatchObject({
+    message: expect.stringContaining('--region, --zone, --project, --managed-zone') as string,
+  });
   expect(readArguments(['--force'])).toMatchObject({
     message: expect.stringContaining('--force') as string,
   });

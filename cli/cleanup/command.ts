@@ -3,8 +3,8 @@ import { createInterface } from 'node:readline/promises';
 import { SystemClock } from '#schemas/time/system-clock.ts';
 
 import { type Arguments, readArguments, usage } from './arguments.ts';
-import { placesInAws } from './aws/places.ts';
 import { cleanup } from './cleanup.ts';
+import { placesOf } from './everywhere.ts';
 
 /** `kpu cleanup …` @returns the exit code: 0, 1 when something failed or is left, 2 for arguments */
 export async function runCleanup(argv: readonly string[]): Promise<number> {
@@ -19,7 +19,7 @@ export async function runCleanup(argv: readonly string[]): Promise<number> {
   }
   const say = (text: string): void => void process.stdout.write(`${text}\n`);
   const { clusterUid } = args;
-  const places = placesInAws(args, new SystemClock());
+  const places = await placesOf(args, new SystemClock());
   const stopping = new AbortController(); // Ctrl-C just ends it: whatever was removed, the command can be repeated
   const done = await cleanup(
     { clusterUid, places, confirm: async () => isConfirmed(args, say), say },

@@ -1,6 +1,6 @@
 /** One thing that a cluster left. */
 export interface Leftover {
-  readonly kind: 'name' | 'instance' | 'volume';
+  readonly kind: 'name' | 'instance' | 'volume' | 'interface';
   /** Unique in its place: `i-…`, `vol-…`, a name in DNS. */
   readonly id: string;
   /** What a person recognises it by: `m8i.large in eu-central-1a, running, of web-3f2a91c0`. */
@@ -27,4 +27,12 @@ export interface Place {
    * @returns what is still there, and why
    */
   remove(shown: readonly Leftover[], signal: AbortSignal): Promise<readonly Failure[]>;
+}
+
+/** Places in the order in which they are emptied; see `Cleaning.places`. */
+export interface Places {
+  readonly names: readonly Place[];
+  readonly instances: readonly Place[];
+  /** Disks and network interfaces. */
+  readonly parts: readonly Place[];
 }

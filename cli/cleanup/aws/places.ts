@@ -1,16 +1,17 @@
-import { Ec2ClientPool } from '#machine/cloud/aws/clients.ts';
+import { Ec2ClientPool, type Ec2Clients } from '#machine/cloud/aws/clients.ts';
+import { deletePart, interfacesOf, volumesOf } from '#machine/cloud/aws/parts.ts';
 import { route53Client } from '#machine/dns/route53/client.ts';
 import { Route53Dns } from '#machine/dns/route53/route53-dns.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import type { Arguments } from '../arguments.ts';
-import type { Place } from '../place.ts';
+import { NamesInZone } from '../names.ts';
+import { PartsThere, type Shelf } from '../parts.ts';
+import type { Places } from '../place.ts';
 import { InstancesInRegion } from './instances.ts';
-import { NamesInZone } from './names.ts';
-import { VolumesInRegion } from './volumes.ts';
 
-/** Where the arguments ask to look, in the order in which it is emptied. Credentials are the SDK's usual ones. */
-export function placesInAws(args: Arguments, clock: Clock, maxAttempts?: number): Place[] {
+/** Where the arguments ask to look in AWS. Credentials are the SDK's usual ones. */
+export function placesInAws(args: Arguments, clock: Clock, maxAttempts?: number): Places {
   const { clusterUid, regions, zones, assumeRoleARN, assumeRoleExternalID } = args;
   const attempts = maxAttempts === undefined ? {} : { maxAttempts };
   const role = { assumeRoleARN, assumeRoleExternalID };
@@ -20,9 +21,35 @@ export function placesInAws(args: Arguments, clock: Clock, maxAttempts?: number)
     const clients = pool.for({ region, ...role });
     return { clients, region, clusterUid, clock };
   });
+  return {
+    names: zones.map(
+      ({ name, id }) => new NamesInZone({ dns, zone: name, zoneID: id, clusterUid }),
+    ),
+    instances: parts.map((part) => new InstancesInRegion(part)),
+    parts: parts.flatMap((part) => shelves(part).map((shelf) => new PartsThere(shelf))),
+  };
+}
+
+function shelves(of: {
+  clients: Ec2Clients;
+  region: string;
+  clusterUid: string;
+  clock: Clock;
+}): Shelf[] {
+  const { clients, region, clock } = of;
+  const remove: Shelf['delete'] = async (part) => deletePart(clients.write, part);
   return [
-    ...zones.map(({ name, id }) => new NamesInZone({ dns, zone: name, zoneID: id, clusterUid })),
-    ...parts.map((part) => new InstancesInRegion(part)),
-    ...parts.map((part) => new VolumesInRegion(part)),
+    {
+      name: `volumes in ${region}`,
+      list: async () => volumesOf(clients.read, of),
+      delete: remove,
+      clock,
+    },
+    {
+      name: `network interfaces in ${region}`,
+      list: async () => interfacesOf(clients.read, of),
+      delete: remove,
+      clock,
+    },
   ];
 }

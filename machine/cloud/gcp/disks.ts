@@ -1,13 +1,13 @@
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 
-import { ListIncomplete } from '../../errors.ts';
 import { GoogleError } from '../../gcp/google-error.ts';
 import type { InstancePart, InstanceParts } from '../provider.ts';
+import { wholeLists } from './aggregated.ts';
 import type { ComputeApi } from './api.ts';
 import { failed } from './errors.ts';
 import { regionOf } from './instances.ts';
 import { labelOf } from './labels.ts';
-import { type AggregatedDisks, type GceDisk, lastOf } from './resources.ts';
+import { type GceDisk, lastOf } from './resources.ts';
 import { gcpOf } from './spec.ts';
 
 /** A disk as Compute Engine shows it. */
@@ -60,9 +60,7 @@ export async function disksOf(
   try {
     const filter = `labels.${labelOf.cluster}=${clusterUid}`;
     const pages = await api.aggregatedDisks(project, filter, signal);
-    refuseHoles(pages, isWanted);
-    const lists = pages.flatMap(({ items = {} }) => Object.values(items));
-    return lists
+    return wholeLists(pages, 'disks', isWanted)
       .flatMap(({ disks = [] }) => disks)
       .filter(({ labels = {} }) => labels[labelOf.cluster] === clusterUid)
       .map(diskOf)
@@ -87,21 +85,6 @@ export async function deleteDisk(
     if (error instanceof GoogleError && error.status === 404) return;
     throw failed(error, `Deleting disk ${id}`);
   }
-}
-
-/** A zone without disks on a page says so by a warning; any other warning is a zone that was not asked. */
-function refuseHoles(pages: readonly AggregatedDisks[], isWanted: (zone: string) => boolean): void {
-  const scopes = pages.flatMap(({ items = {} }) => Object.entries(items));
-  const warned = scopes
-    .filter(([, { warning }]) => warning && warning.code !== 'NO_RESULTS_ON_PAGE')
-    .map(([scope]) => scope);
-  const unreachable = pages.flatMap(({ unreachables = [] }) => unreachables);
-  const holes = [...warned, ...unreachable].map(lastOf).filter(isWanted);
-  if (holes.length === 0) return;
-  const zones = [...new Set(holes)].join(', ');
-  throw new ListIncomplete(
-    `Google Cloud did not list the disks of ${zones}: nothing is concluded from what it did list`,
-  );
 }
 
 function diskOf({ name = '', zone, status = '', users = [], labels = {} }: GceDisk): Disk {

@@ -3,8 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { EC2Client, RunInstancesCommand } from '@aws-sdk/client-ec2';
 
 import { readArguments } from '#cli/cleanup/arguments.ts';
-import { placesInAws } from '#cli/cleanup/aws/places.ts';
 import { cleanup } from '#cli/cleanup/cleanup.ts';
+import { placesOf } from '#cli/cleanup/everywhere.ts';
 import { ownTags } from '#machine/cloud/aws/own-tags.ts';
 import { route53Client } from '#machine/dns/route53/client.ts';
 import { Route53Dns } from '#machine/dns/route53/route53-dns.ts';
@@ -67,7 +67,7 @@ export class SharedAccount {
     await Promise.all([this.ec2.stop(), this.route53.stop()]);
   }
 
-  /** A machine with its name, tagged as the controller tags it. With `keeps` its disk outlives it. */
+  /** A machine with its name, tagged as the controller tags it. With `keeps` its disk and its interface outlive it. */
   async machine(clusterUid: string, name: string, keeps = false): Promise<string> {
     const identity = {
       name,
@@ -92,10 +92,12 @@ export class SharedAccount {
         BlockDeviceMappings: [
           { DeviceName: images[0]!.rootDevice, Ebs: { DeleteOnTermination: !keeps } },
         ],
-        TagSpecifications: (['instance', 'volume'] as const).map((ResourceType) => ({
-          ResourceType,
-          Tags,
-        })),
+        TagSpecifications: (['instance', 'volume', 'network-interface'] as const).map(
+          (ResourceType) => ({
+            ResourceType,
+            Tags,
+          }),
+        ),
       }),
     );
     const [{ InstanceId: id = '', PrivateIpAddress: address = '' } = {}] = Instances;
@@ -107,6 +109,8 @@ export class SharedAccount {
     const owner = { clusterUid, claimUid: identity.claimUid };
     await this.#inTime(this.#dns.upsert(this.zone.id, records, owner, signal));
     await this.clock.forward(seconds(1)); // it runs
+    const own = this.ec2.instances.interfaces.all.find(({ instance }) => instance === id);
+    if (own && keeps) own.deletedOnTermination = false;
     return id;
   }
 
@@ -116,6 +120,7 @@ export class SharedAccount {
     return {
       instances: instances.map(({ id, state }) => `${id} ${state}`),
       volumes: this.ec2.instances.volumes.all.map(({ id }) => id),
+      interfaces: this.ec2.instances.interfaces.all.map(({ id }) => id),
       records: [...this.zone.records.values()].filter(({ name }) => name !== this.zone.name),
     };
   }
@@ -134,7 +139,7 @@ export class SharedAccount {
       await meanwhile();
       return confirmed;
     };
-    const places = placesInAws(args, this.clock, 1);
+    const places = await placesOf(args, this.clock, 1);
     const done = await this.#inTime(cleanup({ clusterUid, places, confirm, say }, signal));
     return { done, said: said.join('\n') };
   }

@@ -59,6 +59,7 @@ test('all of it goes, to the disk that outlives its machine, and what others hav
   const left = account.contents();
   expect(left.instances).toEqual([`${foreign} running`]);
   expect(account.ec2.instances.volumes.all.map(({ instance }) => instance)).toEqual([foreign]);
+  expect(account.ec2.instances.interfaces.all.map(({ instance }) => instance)).toEqual([foreign]);
   expect(namesIn(left).filter((name) => !name.includes('web-3'))).toEqual([
     'a-0000.machines.sandbox.test. A',
   ]);
@@ -70,22 +71,24 @@ test('all of it goes, to the disk that outlives its machine, and what others hav
   expect(account.contents()).toEqual(left);
 });
 
-test.for(['DescribeInstances', 'DescribeVolumes', 'ListResourceRecordSets'])(
-  'nothing is removed where %s fails',
-  async (action) => {
-    await machines();
-    const before = account.contents();
-    const denied = { code: 'AccessDenied', status: 403 };
-    if (action.startsWith('Describe')) account.ec2.faults.next(action, fault(denied));
-    else account.route53.faults.next(action, fault(denied));
+test.for([
+  'DescribeInstances',
+  'DescribeVolumes',
+  'DescribeNetworkInterfaces',
+  'ListResourceRecordSets',
+])('nothing is removed where %s fails', async (action) => {
+  await machines();
+  const before = account.contents();
+  const denied = { code: 'AccessDenied', status: 403 };
+  if (action.startsWith('Describe')) account.ec2.faults.next(action, fault(denied));
+  else account.route53.faults.next(action, fault(denied));
 
-    const { done, said } = await account.clean(ours);
+  const { done, said } = await account.clean(ours);
 
-    expect(done).toBe(false);
-    expect(said).toMatch(/could not be read: .*AccessDenied[^]*Nothing was removed\. \(KPU601\)/);
-    expect(account.contents()).toEqual(before);
-  },
-);
+  expect(done).toBe(false);
+  expect(said).toMatch(/could not be read: .*AccessDenied[^]*Nothing was removed\. \(KPU601\)/);
+  expect(account.contents()).toEqual(before);
+});
 
 test('nothing is removed where only the first page of a zone can be read', async () => {
   strangers(400); // a page has 300

@@ -1,9 +1,9 @@
-import type { Route53Dns } from '#machine/dns/route53/route53-dns.ts';
+import type { DnsProvider } from '#machine/dns/provider.ts';
 
-import type { Failure, Leftover, Place } from '../place.ts';
+import type { Failure, Leftover, Place } from './place.ts';
 
 export interface ZoneToClean {
-  readonly dns: Route53Dns;
+  readonly dns: DnsProvider & Required<Pick<DnsProvider, 'owned'>>;
   readonly zone: string;
   /** Where several zones have that name. */
   readonly zoneID: string | undefined;
@@ -11,7 +11,7 @@ export interface ZoneToClean {
 }
 
 /**
- * Names of machines in one hosted zone of Route 53. Each has its owner in a TXT beside it: the two go in one change that
+ * Names of machines in one zone of Route 53 or Cloud DNS. Each has its owner in a TXT beside it: the two go in one change that
  * names what was read exactly, so a name that was given to somebody else meanwhile stays.
  */
 export class NamesInZone implements Place {
