@@ -51,7 +51,7 @@ const claim = (requirements: Requirement[] = [], requests = {}): NodeClaim =>
 const namesOf = (of: NodeClaim, from: Offer): string[] =>
   candidatesFor(of, from).map(({ candidate }) => `${candidate.instanceType} ${candidate.zone}`);
 
-test('cheap comes before dear, known prices before unknown ones, and equal ones go by name', () => {
+test('T25: cheap comes before dear, known prices before unknown ones, and equal ones go by name', () => {
   const from = offer(
     size('m8i.xlarge', 8, [offering(zoneA, 0.4)]),
     size('z1d.large', 4, [offering(zoneA, undefined)]),

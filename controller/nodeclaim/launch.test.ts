@@ -114,7 +114,7 @@ test('where there is no room the next place is tried, then the next size', async
   expect(world.find()?.metadata.labels?.[labels.instanceType]).toBe('m8i.xlarge');
 });
 
-test('a lost answer is asked for again with the same token: one machine', async () => {
+test('T1: a lost answer is asked for again with the same token: one machine', async () => {
   world.cloud.launchFaults.push('answer lost');
   world.cloud.lateBy = seconds(30);
   await world.claim();
@@ -131,7 +131,7 @@ test('a machine that shows up in the list is taken over without another launch',
   expect(world.cloud.made).toHaveLength(1);
 });
 
-test('a machine that died before its answer came is replaced by a second attempt', async () => {
+test('T5: a machine that died before its answer came is replaced by a second attempt', async () => {
   world.cloud.launchFaults.push('answer lost');
   await world.claim();
   await world.until(() => world.cloud.made.length === 1);

@@ -365,7 +365,7 @@ test('another provider’s claim is never touched', async () => {
   expect(world.client.writes).toHaveLength(length + 1); // the test's own delete
 });
 
-test('a name that the claim lost to a conflict is written again, not lost', async () => {
+test('T2: a name that the claim lost to a conflict is written again, not lost', async () => {
   await world.claim();
   world.client.fail(
     ({ plural, subresource }) => plural === nodeClaims.plural && subresource === 'status',

@@ -54,7 +54,7 @@ test('sizes come as the class makes them, with capacity less overhead', async ()
   expect(type?.labels).toMatchObject({ 'node.kubernetes.io/instance-type': 'm8i.2xlarge' });
 });
 
-test('the cheapest that can be had comes first; unknown prices and empty shelves last', async () => {
+test('T25: the cheapest that can be had comes first; unknown prices and empty shelves last', async () => {
   clouds.sizes = [
     size('no-price'),
     size('gone-cheap', { price: 0.1, available: false }),

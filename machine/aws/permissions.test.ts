@@ -58,6 +58,13 @@ test('every call in the code is allowed by the policy, and nothing else is', asy
   expect([...new Set(allowed)].toSorted()).toEqual(called.toSorted());
 });
 
+test('T23: a launch is one call, which makes nothing that could pile up', async () => {
+  const makes = [...(await actionsInCode())].filter((action) =>
+    /^ec2:(Create|Run|Modify)/.test(action),
+  );
+  expect(makes.toSorted()).toEqual(['ec2:CreateTags', 'ec2:RunInstances']);
+});
+
 test('a call is read from what is imported, types aside', () => {
   const source = `import type { TerminateInstancesCommand } from '@aws-sdk/client-ec2';
     import { CreateTagsCommand, type EC2Client, paginateDescribeImages } from '@aws-sdk/client-ec2';`;

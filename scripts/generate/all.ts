@@ -1,4 +1,5 @@
 import { admissionFiles } from './admission.ts';
+import { cloudTroublesFiles } from './cloud-troubles.ts';
 import { codesFiles } from './codes.ts';
 import { crdFile, crdKustomization } from './crd.ts';
 import { defaultsFiles } from './defaults.ts';
@@ -18,6 +19,7 @@ export async function generateAll(): Promise<Generated[]> {
     ...ofKinds.flat(),
     crdKustomization(kinds),
     ...codesFiles(),
+    ...cloudTroublesFiles(),
     ...admissionFiles(),
     ...policyFiles(),
     ...mutatingPolicyFiles(),

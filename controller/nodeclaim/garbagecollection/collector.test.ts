@@ -67,7 +67,7 @@ test('a new instance may be missing from the list for a minute', async () => {
   expect(world.find('web-2')?.metadata.deletionTimestamp).toBeUndefined();
 });
 
-test('a list that cannot be had judges nobody', async () => {
+test('T16: a list that cannot be had judges nobody', async () => {
   world.cloud.kill(instance());
   world.cloud.findFailure = new Throttled('slower');
   await collect();

@@ -121,7 +121,7 @@ describe('sizes', () => {
     expect(later?.offerings).toMatchObject([{ zone: 'eu-central-1a', available: true }]);
   });
 
-  test('are read again after five minutes; an outage then keeps the last answer', async () => {
+  test('T32: are read again after five minutes; an outage then keeps the last answer', async () => {
     ec2(catalogue);
     await cloud.sizes(nodeClass(), signal);
     await cloud.sizes(nodeClass(), signal);
@@ -157,7 +157,7 @@ describe('sizes', () => {
       DescribeInstanceTypeOfferings: () => failure('UnauthorizedOperation', 403),
     };
 
-    test('are those that were recorded of the zones, and it is told why', async () => {
+    test('T32: are those that were recorded of the zones, and it is told why', async () => {
       ec2(refused);
       const sizes = await cloud.sizes(nodeClass(), signal);
       const large = sizes.find((size) => size.type.name === 'm8i.large');

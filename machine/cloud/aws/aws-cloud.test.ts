@@ -143,7 +143,7 @@ describe('a launch', () => {
     expect(await failureOf(launch())).toBeInstanceOf(OutcomeUnknown);
   });
 
-  test('whose token belongs to a living instance of the claim adopts it', async () => {
+  test('T5: whose token belongs to a living instance of the claim adopts it', async () => {
     ec2({
       RunInstances: () => failure('IdempotentParameterMismatch', 400),
       DescribeInstances: () => reservations(running('i-old', 'terminated'), running('i-7')),
@@ -152,7 +152,7 @@ describe('a launch', () => {
     expect(await launch()).toMatchObject({ id: 'i-7' });
   });
 
-  test('whose token belongs to a dead instance needs another attempt', async () => {
+  test('T5: whose token belongs to a dead instance needs another attempt', async () => {
     ec2({
       RunInstances: () => failure('IdempotentInstanceTerminated', 400),
       DescribeInstances: () => reservations(running('i-old', 'terminated')),

@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { seconds } from '#schemas/time/clock.ts';
+import { ourRef } from '#controller/testing/objects.ts';
+import { refusal } from '#controller/testing/refusals.ts';
+import { labels } from '#schemas/names.ts';
+import { minutes, seconds } from '#schemas/time/clock.ts';
 
+import { lost } from '../wire/faults.ts';
 import { ClaimsOnEc2 } from './testing/claims-on-ec2.ts';
 
 let world: ClaimsOnEc2;
@@ -13,6 +17,60 @@ afterEach(() => world.stop());
 const runs = (name = 'web-1') => world.claims.condition('InstanceRunning', name)?.status === 'True';
 const launched = (name = 'web-1') => world.claims.condition('Launched', name)?.status === 'True';
 const endOf = () => world.claims.notes.find(({ reason }) => reason === 'InstanceEnded')?.message;
+
+test('T2: status writes that are refused, and a process that then starts anew, make one machine', async () => {
+  const conflict = refusal(409, 'Conflict', 'somebody else wrote');
+  world.claims.client.fail(
+    ({ plural, subresource }) => plural === 'nodeclaims' && subresource === 'status',
+    conflict,
+    3,
+  );
+  await world.claims.claim();
+  await world.claims.pass();
+  world.claims.restart(); // it knows of the machine no more than what the claim says
+  await world.claims.until(() => runs());
+
+  const tokens = world.ec2
+    .callsOf('RunInstances')
+    .map(({ parameters }) => parameters.text('ClientToken'));
+  expect(new Set(tokens).size).toBe(1);
+  expect(world.ec2.instances.all).toHaveLength(1);
+});
+
+test('T26: bare metal that boots for twelve minutes is waited for, its claim says in which phase it is, and in which it ended', async () => {
+  world.ec2.instances.next({ running: minutes(3) });
+  await world.claims.claim({
+    spec: {
+      nodeClassRef: ourRef,
+      requirements: [{ key: labels.instanceType, operator: 'In', values: ['m5.metal'] }],
+    },
+  });
+  const passed = async (time: number): Promise<void> => {
+    const end = world.claims.clock.now() + time;
+    await world.claims.until(() => world.claims.clock.now() >= end, time + minutes(1));
+  };
+  await passed(minutes(2));
+  expect(world.claims.condition('InstanceRunning')?.message).toContain('is starting');
+  await passed(minutes(12));
+  expect(world.claims.condition('PlatformHealthy')).toMatchObject({
+    status: 'Unknown',
+    reason: 'PlatformNotHealthy', // it boots still: no registration runs out meanwhile
+  });
+  await passed(minutes(10));
+  await world.claims.gone();
+  expect(world.claims.notes.map(({ reason }) => reason)).toContain('HealthDeadlineExceeded');
+  expect(world.ec2.instances.live).toEqual([]);
+});
+
+test('T27: a claim that is deleted while its launch is unanswered leaves nothing', async () => {
+  world.ec2.faults.next('RunInstances', lost());
+  await world.claims.claim();
+  await world.claims.pass(); // the machine is there, and nobody knows
+  expect(world.ec2.instances.live).toHaveLength(1);
+  await world.claims.delete();
+  await world.claims.gone();
+  expect(world.ec2.instances.live).toEqual([]);
+});
 
 test('T6: an instance that Describe does not know for 45 s is neither given up nor made twice', async () => {
   world.ec2.instances.next({ invisible: seconds(45) });

@@ -153,6 +153,20 @@ test('T11: a quota of the account stops all sizes that share it, other families 
   expect(world.claims.condition('Launched', 'web-2')?.status).toBe('True');
 });
 
+test('T5: each try has a token of its own, so that EC2 never meets one with two meanings', async () => {
+  const back = world.ec2.faults.next('RunInstances', outOfCapacity(world.ec2.account, {}));
+  await claimFor(['m8i.xlarge', 'm7i.xlarge']);
+  await world.claims.pass();
+  back();
+  await claimFor(['m8i.xlarge', 'm7i.xlarge', 'c8i.2xlarge'], 'web-2');
+  await world.claims.until(() => world.claims.condition('Launched', 'web-2')?.status === 'True');
+
+  const calls = world.ec2.callsOf('RunInstances');
+  const tokens = calls.map(({ parameters }) => parameters.text('ClientToken'));
+  expect(new Set(tokens).size).toBe(calls.length);
+  expect(calls.map(({ outcome }) => outcome)).not.toContain('IdempotentParameterMismatch');
+});
+
 test('T22: an entry ends in its time though errors go on elsewhere', async () => {
   world.ec2.faults.next('RunInstances', outOfCapacity(world.ec2.account, { zone: a }));
   await claimFor(['m8i.xlarge'], 'web-0', [a]);
