@@ -84,7 +84,7 @@ export function terminationChain(parts: Parts): readonly Step[] {
     new Uninstall(client, caches, clock),
     new DnsGone({ machines, names: parts.names, recorder, clock }),
     new InstanceGone(machines, clock),
-    new PodsReleased(client, caches),
+    new PodsReleased(client, caches, clock),
     new NodeReleased(client, caches),
     new SecretsGone(credentials),
     new ReservationGone(reservations, nominations),

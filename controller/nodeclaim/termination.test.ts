@@ -199,6 +199,27 @@ test('Pods of a machine that died are not asked but freed', async () => {
   expect(world.leaks()).toEqual(noLeaks);
 });
 
+test('a Kraftlet Pod that is stuck on a lost host is let go once the instance has ended, and not before', async () => {
+  await world.claim();
+  await world.initialized();
+  const [pod] = world.client.all(pods);
+  const metadata = {
+    ...pod!.metadata,
+    deletionTimestamp: world.clock.stamp(),
+    deletionGracePeriodSeconds: 30,
+  };
+  world.client.seed(pods, { ...pod!, metadata, spec: { containers: [], nodeName: 'host' } });
+  const aliveThen: number[] = [];
+  world.client.onChange(({ type, resource }) => {
+    if (type === 'DELETED' && resource.plural === 'pods') aliveThen.push(world.cloud.alive.length);
+  });
+  await world.delete();
+  await world.gone();
+  expect(aliveThen).toEqual([0]);
+  expect(world.client.all(pods)).toEqual([]);
+  expect(world.leaks()).toEqual(noLeaks);
+});
+
 test('a Pod that somebody else wrote to is freed at the next look, before its Node goes', async () => {
   await runningWith();
   const [instance] = world.cloud.made;

@@ -48,6 +48,10 @@ describe('a spec that makes other machines has another hash', () => {
       { ...plain, kraftlet: { ...plain.kraftlet, values: { proxy: '' } } },
     ],
     ['null for the chart', { ...plain, kraftlet: { ...plain.kraftlet, values: { proxy: null } } }],
+    [
+      'another version of the chart',
+      { ...plain, kraftlet: { ...plain.kraftlet, version: '9.9.9' } },
+    ],
     ['tags', { ...plain, tags: { team: '' } }],
   ])('%s', (_, spec) => {
     expect(specHash(spec)).not.toBe(specHash(plain));

@@ -57,9 +57,10 @@ export class FakeKraftlets {
     }
   }
 
-  /** The Kraftlet Pod goes with its StatefulSet. */
+  /** The Kraftlet Pod goes with its StatefulSet, unless it waits for its kubelet's word. */
   #tidy(pod: Live<Pod>, sets: ReadonlySet<string>): void {
-    const { namespace = '', name } = pod.metadata;
+    const { namespace = '', name, deletionGracePeriodSeconds } = pod.metadata;
+    if (deletionGracePeriodSeconds !== undefined) return;
     const isKraftlet = pod.metadata.labels?.[labels.claimUid] !== undefined;
     if (isKraftlet && !sets.has(name.replace(/-0$/, ''))) {
       this.#client.remove(pods, { namespace, name });

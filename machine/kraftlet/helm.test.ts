@@ -74,6 +74,14 @@ test('a failure is told in Helm’s words, and leaves nothing behind', async () 
   expect(await readdir(directory)).toEqual(['helm']);
 });
 
+test('what Helm told before it failed does not hide why', async () => {
+  const helm = await scripted(
+    `for i in $(seq 200); do echo "level=WARN msg=old" >&2; done; echo "Error: no such chart" >&2; exit 1`,
+  );
+
+  await expect(helm.template(rendering, signal)).rejects.toThrow(/^Error: no such chart$/);
+});
+
 test('a missing Helm is a failure like any other', async () => {
   await expect(new HelmBinary(join(directory, 'none')).template(rendering, signal)).rejects.toThrow(
     /ENOENT/,

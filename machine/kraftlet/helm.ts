@@ -60,9 +60,15 @@ export class HelmBinary implements Helm {
     } catch (error) {
       signal.throwIfAborted();
       const { stderr, message } = error as { stderr?: string; message: string };
-      throw new HelmFailed((stderr?.trim() || message).slice(0, 1000), { cause: error });
+      throw new HelmFailed(words(stderr ?? '') || message.slice(0, 1000), { cause: error });
     }
   }
+}
+
+/** Helm first tells what it pulled, and warns; what went wrong begins with `Error:`. */
+function words(stderr: string): string {
+  const begin = Math.max(0, stderr.search(/^Error:/m));
+  return stderr.slice(begin).trim().slice(0, 1000);
 }
 
 /** Everything after `--` is an operand, so that no chart's name is ever taken for an option. */

@@ -32,10 +32,10 @@ export class NodesThere implements Place<FoundNode> {
 
   /** @param regions  those that are listed: `aws eu-central-1` */
   constructor(context: Context, regions: ReadonlySet<string>) {
-    const { client, caches } = context;
+    const { client, caches, clock } = context;
     this.#context = context;
     this.#regions = regions;
-    this.#steps = [new PodsReleased(client, caches), new NodeReleased(client, caches)];
+    this.#steps = [new PodsReleased(client, caches, clock), new NodeReleased(client, caches)];
   }
 
   async list(signal: AbortSignal): Promise<readonly FoundNode[]> {

@@ -4,11 +4,13 @@ import type { Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { pods } from '#schemas/kubernetes/resource.ts';
 import { finalizers } from '#schemas/names.ts';
+import type { Clock } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../../caches.ts';
 import type { ClaimInHand } from '../claim-in-hand.ts';
 import { nodeNameOf } from '../machine-nodes.ts';
 import { done, wait, type Outcome, type Step } from '../step.ts';
+import { isStuck } from './drainable.ts';
 
 /**
  * Frees the Pods that are still bound to the Node. Kraftlet holds each by a finalizer until its guest is gone; the
@@ -17,18 +19,26 @@ import { done, wait, type Outcome, type Step } from '../step.ts';
  *
  * Only Pods that are held are waited for: a DaemonSet that tolerates everything makes its Pod again as long as
  * there is a Node, and such Pods go with it.
+ *
+ * Kraftlet's own Pod, where it is stuck on a lost host, goes here too: with its machine gone it can do no harm, and its
+ * StatefulSet would wait for it as long as the host's Node is there.
  */
 export class PodsReleased implements Step {
   readonly #client: KubeClient;
   readonly #caches: Caches;
+  readonly #clock: Clock;
 
-  constructor(client: KubeClient, caches: Caches) {
+  constructor(client: KubeClient, caches: Caches, clock: Clock) {
     this.#client = client;
     this.#caches = caches;
+    this.#clock = clock;
   }
 
   async run(hand: ClaimInHand): Promise<Outcome> {
     if (!hand.mayHaveMachine) return done();
+    const kraftlets = this.#caches.pods.by(by.claimUid, hand.identity.claimUid);
+    const stuck = kraftlets.filter((pod) => isStuck(pod, this.#clock));
+    await Promise.all(stuck.map(async (pod) => this.#release(pod)));
     const cached = this.#caches.pods.by(by.node, nodeNameOf(hand));
     const bound = cached.some(isHeld) ? cached : await this.#bound(hand);
     await Promise.all(bound.map(async (pod) => this.#release(pod)));
