@@ -104,7 +104,10 @@ export class AwsCloud implements CloudProvider {
       this.#types.of(connectionOf(aws), this.#ec2(aws).read, signal),
       this.#facts.prices('aws', aws.region),
     ]);
-    return this.#sizes.of({ ...region, prices, name: aws.region }, nodeClass);
+    return this.#sizes.of(
+      { ...region, prices, name: aws.region, account: accountOf(aws) },
+      nodeClass,
+    );
   }
 
   async subnets({ subnets }: ResolvedNodeClass): Promise<ResolvedNodeClass['subnets']> {
@@ -128,7 +131,7 @@ export class AwsCloud implements CloudProvider {
       const known = toMachineError(error, `Starting ${instanceType} in ${zone}`);
       const shortage = shortageOf(error);
       if (shortage) {
-        const place = { region: aws.region, instanceType, zone, subnet };
+        const place = { account: accountOf(aws), region: aws.region, instanceType, zone, subnet };
         this.unavailable.mark(shortage, place, known.message);
       }
       return this.#adopt(request, known, error, signal);
@@ -201,7 +204,9 @@ export class AwsCloud implements CloudProvider {
   ): Promise<readonly Instance[]> {
     try {
       const all = await until(instancesTagged(this.#ec2(aws).read, aws.region, wanted), signal);
-      all.filter((instance) => !instance.runsGuests).forEach((one) => this.#markUnfit(one));
+      all
+        .filter((instance) => !instance.runsGuests)
+        .forEach((one) => this.#markUnfit(one, accountOf(aws)));
       return all;
     } catch (error) {
       signal.throwIfAborted();
@@ -210,8 +215,11 @@ export class AwsCloud implements CloudProvider {
   }
 
   /** Its size is not tried there again for a while; once it is marked, seeing the instance again changes nothing. */
-  #markUnfit({ id, region, instanceType, zone, state }: Instance): void {
-    const place = { region, instanceType, zone };
+  #markUnfit(
+    { id, region, instanceType, zone, state }: Instance,
+    account: string | undefined,
+  ): void {
+    const place = { account, region, instanceType, zone };
     if (state !== 'running' || !this.unavailable.isAvailable(place)) return;
     const why = `Instance ${id} was started without nested virtualisation`;
     this.unavailable.mark('unsupported', { ...place, subnet: '' }, why);
@@ -224,6 +232,11 @@ export class AwsCloud implements CloudProvider {
 
 function connectionOf({ region, assumeRoleARN, assumeRoleExternalID }: AwsSpec): AwsConnection {
   return { region, assumeRoleARN, assumeRoleExternalID };
+}
+
+/** Undefined for the operator's own. */
+function accountOf({ assumeRoleARN = '' }: AwsSpec): string | undefined {
+  return /:iam::(\d{12}):/.exec(assumeRoleARN)?.[1];
 }
 
 /** @throws Error for a class without `aws`, which the schema keeps from getting this far */

@@ -8,6 +8,8 @@ import type { UnavailableOfferings } from './unavailable-offerings.ts';
 /** A region with all that is known of it. */
 export interface Region extends RegionSizes {
   readonly name: string;
+  /** Number of the account, where it is not the operator's own. */
+  readonly account?: string | undefined;
   readonly prices: RegionPrices;
 }
 
@@ -17,7 +19,7 @@ export interface Region extends RegionSizes {
  */
 export function offeringsOf(
   instanceType: string,
-  { name: region, soldIn, prices }: Region,
+  { name: region, account, soldIn, prices }: Region,
   { subnets }: Pick<ResolvedNodeClass, 'subnets'>,
   unavailable: UnavailableOfferings,
 ): Offering[] {
@@ -27,7 +29,7 @@ export function offeringsOf(
     const zoneID = within[0]?.zoneID ?? '';
     if (!(soldIn.get(zone) ?? soldIn.get(zoneID))?.has(instanceType)) return [];
     const available =
-      unavailable.isAvailable({ region, instanceType, zone }) &&
+      unavailable.isAvailable({ account, region, instanceType, zone }) &&
       within.some(({ id }) => unavailable.hasAddresses(id));
     const priceDerived = price !== undefined && !isSaid(price);
     return [{ zone, zoneID, price: price?.perHour, priceDerived, available }];

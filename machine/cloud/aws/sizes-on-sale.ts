@@ -29,7 +29,7 @@ export class SizesOnSale {
     const { architecture, bootMode } = image;
     // they come the emptiest first, which changes with each launch
     const inOrder = subnets.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    const key = JSON.stringify([region.name, architecture, bootMode, inOrder]);
+    const key = JSON.stringify([region.name, region.account, architecture, bootMode, inOrder]);
     const { types, soldIn, prices } = region;
     const basis = [types, soldIn, prices, this.#unavailable.sequence];
     const known = this.#made.get(key);

@@ -4,6 +4,8 @@ import type { Shortage } from './errors.ts';
 
 /** Where a launch met no room. */
 export interface Place {
+  /** Number of the account, where it is not the operator's own. */
+  readonly account?: string | undefined;
   readonly region: string;
   readonly instanceType: string;
   readonly zone: string;
@@ -87,10 +89,13 @@ export class UnavailableOfferings {
   }
 }
 
-function scopeOf(shortage: Shortage, { instanceType, zone, subnet, region }: Place): string {
+/** By account: quotas are each one's own, and one name of a zone may be another zone in another account. */
+function scopeOf(shortage: Shortage, place: Place): string {
+  const { account, instanceType, zone, subnet, region } = place;
   if (shortage === 'subnet') return subnet;
-  if (shortage === 'quota') return `${quotaFamily(instanceType)} vCPU quota of ${region}`;
-  return `${instanceType} in ${zone}`;
+  const whose = account === undefined ? '' : ` of account ${account}`;
+  if (shortage === 'quota') return `${quotaFamily(instanceType)} vCPU quota of ${region}${whose}`;
+  return `${instanceType} in ${zone}${whose}`;
 }
 
 /**

@@ -25,6 +25,15 @@ afterEach(async () => {
   await Promise.all([sts.stop(), ssm.stop(), world.stop()]);
 });
 
+const machine = {
+  name: 'web-1',
+  claim: 'web-1',
+  claimUid: 'uid-1',
+  nodePool: 'web',
+  nodeClass: 'default',
+  clusterUid: 'cluster',
+};
+
 type Aws = NonNullable<UnikraftNodeClassSpec['aws']>;
 
 async function resolve(
@@ -76,6 +85,28 @@ describe('the role of a class', () => {
     sts.faults.clear();
     await resolve({ assumeRoleARN });
   });
+});
+
+test('T11: a quota of one account stops nobody in another, though they share a region', async () => {
+  sts.roles.push({ arn: assumeRoleARN });
+  const theirs = await resolve({ assumeRoleARN });
+  const ours = await resolve();
+  const { id: subnet = '', zone = '' } = theirs.subnets[0] ?? {};
+  const candidate = { attempt: 1, instanceType: 'm8i.xlarge', zone, subnet, metal: false };
+  world.ec2.faults.next('RunInstances', fault({ code: 'VcpuLimitExceeded' }));
+  const { signal } = new AbortController();
+  const request = { identity: machine, nodeClass: theirs, candidate, userData: '' };
+  await expect(world.cloud.launch(request, signal)).rejects.toMatchObject({ code: 'KPU316' });
+
+  const isSold = async (nodeClass: ResolvedNodeClass): Promise<boolean | undefined> => {
+    const sizes = await world.cloud.sizes(nodeClass, signal);
+    const size = sizes.find(({ type }) => type.name === 'm8i.xlarge');
+    return size?.offerings.some(({ available }) => available);
+  };
+  expect([await isSold(theirs), await isSold(ours)]).toEqual([false, true]);
+  expect(world.cloud.unavailable.list().map(({ what }) => what)).toEqual([
+    'standard vCPU quota of eu-central-1 of account 210987654321',
+  ]);
 });
 
 describe('an image that a parameter names', () => {
