@@ -94,7 +94,7 @@ describe('a call that is wrong gets nothing, and the machine can still call:', (
 
   test('from another instance that has read the user data', async () => {
     const call = await world.callOf(claim);
-    const identity = await world.identityOf(claim, 'i-0bad');
+    const identity = world.identityOf(claim, 'i-0bad');
     const told = /the instance of the caller is i-0bad, not i-/;
     await expectRefused({ ...call, identity }, 'BootstrapIdentityRefused', told);
     await expect(world.newCallback().answer(call)).resolves.toBeDefined();

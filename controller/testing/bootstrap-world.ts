@@ -136,14 +136,11 @@ export class BootstrapWorld {
   async callOf(claim: Live<NodeClaim>, asked?: Asked): Promise<Call> {
     const { request } = asked ?? (await newRequest());
     const token = textIn(this.secretOf(claim), 'bootstrap-token');
-    return { token, request, identity: await this.identityOf(claim) };
+    return { token, request, identity: this.identityOf(claim) };
   }
 
   /** The cloud's word on an instance, for a claim; by default its own. */
-  async identityOf(
-    { metadata }: Live<NodeClaim>,
-    instance = instanceOf(metadata.name),
-  ): Promise<string> {
+  identityOf({ metadata }: Live<NodeClaim>, instance = instanceOf(metadata.name)): string {
     const said = { account, region, instance };
     return this.issuer.sign(awsPayload(this.issuer.url, audienceOf(metadata.uid), said), {
       issuedAt: new Date(this.clock.stamp()),

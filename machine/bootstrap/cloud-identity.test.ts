@@ -35,7 +35,7 @@ async function refusal(token: string): Promise<string> {
 }
 
 test('Google says project, zone and instance', async () => {
-  expect(await read(await google.sign(googlePayload(audience, onGoogle)))).toEqual({
+  expect(await read(google.sign(googlePayload(audience, onGoogle)))).toEqual({
     cloud: 'gcp',
     account: 'demo-project',
     region: 'europe-west1',
@@ -45,7 +45,7 @@ test('Google says project, zone and instance', async () => {
 });
 
 test('AWS says account, region and instance', async () => {
-  expect(await read(await aws.sign(awsPayload(aws.url, audience, onAws)))).toEqual({
+  expect(await read(aws.sign(awsPayload(aws.url, audience, onAws)))).toEqual({
     cloud: 'aws',
     account: '123456789012',
     region: 'eu-central-1',
@@ -54,7 +54,7 @@ test('AWS says account, region and instance', async () => {
 });
 
 test('keys are fetched once for many tokens, and made-up key ids fetch none', async () => {
-  const token = await google.sign(googlePayload(audience, onGoogle));
+  const token = google.sign(googlePayload(audience, onGoogle));
   await Promise.all([read(token), read(token), read(token)]);
   const [header = '', ...rest] = token.split('.');
   const fields = JSON.parse(Buffer.from(header, 'base64url').toString()) as object;
@@ -71,49 +71,48 @@ describe('a token that is not the cloud’s word on who calls now is refused:', 
   const stories: [what: string, token: () => Promise<string> | string, why: string][] = [
     [
       'for another machine',
-      async () => google.sign(googlePayload(audienceOf('claim-2'), onGoogle)),
+      () => google.sign(googlePayload(audienceOf('claim-2'), onGoogle)),
       '"aud"',
     ],
     ['signed by nobody', () => new UnsecuredJWT(payload()).encode(), 'Algorithm'],
     [
       'signed with the public key as a secret',
       async () =>
-        new SignJWT(decodeJwt(await google.sign(payload())))
+        new SignJWT(decodeJwt(google.sign(payload())))
           .setProtectedHeader({ alg: 'HS256', kid: google.kid })
           .sign(Buffer.from(google.publicPem)),
       '"alg"',
     ],
-    ['signed by another one', async () => aws.sign(payload()), '"alg"'],
-    ['over', async () => google.sign(payload(), { issuedAt: minutesFromNow(-6) }), '"exp"'],
+    ['signed by another one', () => aws.sign(payload()), '"alg"'],
+    ['over', () => google.sign(payload(), { issuedAt: minutesFromNow(-6) }), '"exp"'],
     [
       'fetched 20 minutes ago, though it lasts an hour',
-      async () => google.sign(payload(), { issuedAt: minutesFromNow(-20), lifetime: 3600 }),
+      () => google.sign(payload(), { issuedAt: minutesFromNow(-20), lifetime: 3600 }),
       '"iat"',
     ],
     [
       'from a clock that is 20 minutes ahead',
-      async () => google.sign(payload(), { issuedAt: minutesFromNow(20) }),
+      () => google.sign(payload(), { issuedAt: minutesFromNow(20) }),
       '"iat"',
     ],
     [
       'of an issuer that nobody trusts',
-      async () => aws.sign(awsPayload('https://evil.example.com', audience, onAws)),
+      () => aws.sign(awsPayload('https://evil.example.com', audience, onAws)),
       'its issuer is not among those that are trusted',
     ],
     [
       'of Google’s, for a person or a program without an instance',
-      async () => google.sign({ ...payload(), google: undefined }),
+      () => google.sign({ ...payload(), google: undefined }),
       'it is of no instance',
     ],
     [
       'of a role that no instance has',
-      async () =>
-        aws.sign({ ...awsPayload(aws.url, audience, onAws), 'https://sts.amazonaws.com/': {} }),
+      () => aws.sign({ ...awsPayload(aws.url, audience, onAws), 'https://sts.amazonaws.com/': {} }),
       'it is of no instance',
     ],
     [
       'of an instance in another account than it says',
-      async () => {
+      () => {
         const said = awsPayload(aws.url, audience, onAws);
         const inner = said['https://sts.amazonaws.com/'] as object;
         const other = { ...inner, aws_account: '999999999999' };
@@ -129,14 +128,14 @@ describe('a token that is not the cloud’s word on who calls now is refused:', 
 });
 
 test('half a minute between the clocks is borne', async () => {
-  const token = await google.sign(googlePayload(audience, onGoogle), {
+  const token = google.sign(googlePayload(audience, onGoogle), {
     issuedAt: new Date(Date.now() + 20_000),
   });
   expect(await read(token)).toMatchObject({ instance: 'uk-web-1' });
 });
 
 test('keys that cannot be fetched are nobody’s fault, and are asked for again', async () => {
-  const token = await google.sign(googlePayload(audience, onGoogle));
+  const token = google.sign(googlePayload(audience, onGoogle));
   google.failsWith = 503;
   await expect(read(token)).rejects.toThrow(KeysUnavailable);
   google.failsWith = undefined;

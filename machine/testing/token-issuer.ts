@@ -1,15 +1,8 @@
+import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import {
-  calculateJwkThumbprint,
-  exportJWK,
-  exportSPKI,
-  generateKeyPair,
-  SignJWT,
-  type CryptoKey,
-  type JWTPayload,
-} from 'jose';
+import type { JWTPayload } from 'jose';
 
 export interface TokenTimes {
   /** Default: now. */
@@ -18,9 +11,11 @@ export interface TokenTimes {
   readonly lifetime?: number;
 }
 
+type Algorithm = 'RS256' | 'ES384';
+
 /** Signs tokens as a cloud does, with a key of its own, and shows the public one at a port of loopback. */
 export class TokenIssuer {
-  readonly algorithm: 'RS256' | 'ES384';
+  readonly algorithm: Algorithm;
   readonly kid: string;
   /** PEM: what somebody may take for the secret of an HMAC. */
   readonly publicPem: string;
@@ -28,31 +23,25 @@ export class TokenIssuer {
   calls = 0;
   /** Answers with it in place of the keys, while it is set. */
   failsWith: number | undefined;
-  readonly #key: CryptoKey;
+  readonly #key: KeyObject;
   readonly #server: Server;
 
-  private constructor(
-    parts: Pick<TokenIssuer, 'algorithm' | 'kid' | 'publicPem'>,
-    key: CryptoKey,
-    jwk: object,
-  ) {
-    this.algorithm = parts.algorithm;
-    this.kid = parts.kid;
-    this.publicPem = parts.publicPem;
-    this.#key = key;
+  private constructor(algorithm: Algorithm) {
+    const { publicKey, privateKey } = keysFor(algorithm);
+    this.algorithm = algorithm;
+    this.publicPem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    this.kid = createHash('sha256').update(this.publicPem).digest('base64url');
+    this.#key = privateKey;
+    const jwk = { ...publicKey.export({ format: 'jwk' }), kid: this.kid, alg: algorithm };
     this.#server = createServer((_, response) => {
       this.calls += 1;
       response.writeHead(this.failsWith ?? 200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ keys: [jwk] }));
+      response.end(JSON.stringify({ keys: [{ ...jwk, use: 'sig' }] }));
     });
   }
 
-  static async start(algorithm: TokenIssuer['algorithm'] = 'RS256'): Promise<TokenIssuer> {
-    const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
-    const jwk = await exportJWK(publicKey);
-    const kid = await calculateJwkThumbprint(jwk);
-    const parts = { algorithm, kid, publicPem: await exportSPKI(publicKey) };
-    const issuer = new TokenIssuer(parts, privateKey, { ...jwk, kid, alg: algorithm, use: 'sig' });
+  static async start(algorithm: Algorithm = 'RS256'): Promise<TokenIssuer> {
+    const issuer = new TokenIssuer(algorithm);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     issuer.#server.once('error', reject).listen(0, '127.0.0.1', resolve);
     await promise;
@@ -64,16 +53,16 @@ export class TokenIssuer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  async sign(
-    payload: JWTPayload,
-    { issuedAt = new Date(), lifetime = 300 }: TokenTimes = {},
-  ): Promise<string> {
-    const from = Math.floor(issuedAt.getTime() / 1000);
-    return new SignJWT(payload)
-      .setProtectedHeader({ alg: this.algorithm, kid: this.kid, typ: 'JWT' })
-      .setIssuedAt(from)
-      .setExpirationTime(from + lifetime)
-      .sign(this.#key);
+  sign(payload: JWTPayload, { issuedAt = new Date(), lifetime = 300 }: TokenTimes = {}): string {
+    const iat = Math.floor(issuedAt.getTime() / 1000);
+    const header = { alg: this.algorithm, kid: this.kid, typ: 'JWT' };
+    const said = [header, { ...payload, iat, exp: iat + lifetime }];
+    const text = said
+      .map((one) => Buffer.from(JSON.stringify(one)).toString('base64url'))
+      .join('.');
+    const hash = { RS256: 'sha256', ES384: 'sha384' }[this.algorithm];
+    const key = { key: this.#key, dsaEncoding: 'ieee-p1363' } as const;
+    return `${text}.${sign(hash, Buffer.from(text), key).toString('base64url')}`;
   }
 
   async stop(): Promise<void> {
@@ -81,6 +70,12 @@ export class TokenIssuer {
     this.#server.closeAllConnections();
     await closed;
   }
+}
+
+function keysFor(algorithm: Algorithm): { publicKey: KeyObject; privateKey: KeyObject } {
+  return algorithm === 'RS256'
+    ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+    : generateKeyPairSync('ec', { namedCurve: 'P-384' });
 }
 
 /** The payload of an instance identity token of Google's (`format=full`). */

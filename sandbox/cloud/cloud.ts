@@ -1,9 +1,11 @@
 import type { Logger } from '#kube/log.ts';
+import { TokenIssuer } from '#machine/testing/token-issuer.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
 
 import type { ServedZone } from '../dns/answer.ts';
 import { DnsServer } from '../dns/server.ts';
+import type { Surroundings } from '../machine/call.ts';
 import { LoopbackBlock } from '../machine/loopback.ts';
 import { Machines, type ProcessHome } from '../machine/machines.ts';
 import { CloudDns, type ManagedZone } from './clouddns/clouddns.ts';
@@ -13,6 +15,7 @@ import { Gce } from './gce/gce.ts';
 import { GoogleIam } from './gce/iam.ts';
 import type { Hardware as GceHardware } from './gce/instance.ts';
 import { tokenAnswer } from './gce/metadata-server.ts';
+import { MetadataServer, type Resident } from './metadata/metadata.ts';
 import { Route53 } from './route53/route53.ts';
 import type { HostedZone } from './route53/zones.ts';
 import { Ssm } from './ssm/ssm.ts';
@@ -44,6 +47,8 @@ export interface CloudLeaks {
 export const machineZone = 'machines.sandbox.test';
 /** That of Cloud DNS. */
 export const googleZone = 'machines.google.test';
+/** Of the one account of AWS. */
+const accountNumber = '123456789012';
 /** Signatures are not verified, so any will do; this one is found again where it was told. */
 const secretAccessKey = 'sandbox-secret-access-key';
 
@@ -65,21 +70,38 @@ export class SandboxCloud {
   readonly iam: GoogleIam;
   readonly cloudDns: CloudDns;
   readonly machines: Machines;
+  readonly #issuers: { readonly aws: TokenIssuer; readonly google: TokenIssuer };
+  readonly #metadata: MetadataServer;
   readonly #dns: DnsServer;
   readonly #others: (() => ServedZone)[] = [];
   readonly #block: LoopbackBlock;
 
-  private constructor(block: LoopbackBlock, options: SandboxCloudOptions) {
+  private constructor(
+    block: LoopbackBlock,
+    issuers: { readonly aws: TokenIssuer; readonly google: TokenIssuer },
+    options: SandboxCloudOptions,
+  ) {
     const { log, clock = new SystemClock(), run } = options;
     const timings = { ...quick, ...options.timings };
     const { boot, unknown, degraded } = timings;
     const usual = { boot, unknown, degraded, health: 'healthy' } as const;
     this.#block = block;
-    this.machines = new Machines({ clock, log, usual, home: run });
+    this.#issuers = issuers;
+    this.#metadata = new MetadataServer({ ...issuers, whoIs: (address) => this.#whoIs(address) });
+    this.machines = new Machines({
+      clock,
+      log,
+      usual,
+      home: run,
+      surroundings: () => this.surroundings,
+    });
     this.ec2 = new Ec2({ clock, timings, hardware: this.#hardware() });
     this.route53 = new Route53({ clock, timings });
     this.route53.zones.create(machineZone);
-    this.sts = new Sts({ clock });
+    this.sts = new Sts({
+      clock,
+      webIdentity: (accessKey, audience) => this.#metadata.webIdentity(accessKey, audience),
+    });
     this.ssm = new Ssm({ clock });
     this.gce = new Gce({ clock, timings, hardware: this.#googleHardware() });
     this.iam = new GoogleIam({ clock, grants: this.gce.grants });
@@ -93,13 +115,19 @@ export class SandboxCloud {
   }
 
   static async start(options: SandboxCloudOptions): Promise<SandboxCloud> {
-    const cloud = new SandboxCloud(await LoopbackBlock.claim(), options);
+    const [block, aws, google] = await Promise.all([
+      LoopbackBlock.claim(),
+      TokenIssuer.start('ES384'),
+      TokenIssuer.start('RS256'),
+    ]);
+    const cloud = new SandboxCloud(block, { aws, google }, options);
     await Promise.all([...cloud.#services.map(async (one) => one.start()), cloud.#dns.start()]);
     return cloud;
   }
 
   get #services() {
-    return [this.ec2, this.route53, this.sts, this.ssm, this.gce, this.iam, this.cloudDns];
+    const clouds = [this.ec2, this.route53, this.sts, this.ssm, this.gce, this.iam, this.cloudDns];
+    return [...clouds, this.#metadata];
   }
 
   /** Has names answered for that are held elsewhere; what stands in such a zone is left over as in any. */
@@ -136,6 +164,17 @@ export class SandboxCloud {
     };
   }
 
+  /** Where machines find out who they are. */
+  get surroundings(): Surroundings {
+    return { metadata: this.#metadata.url, sts: this.sts.url };
+  }
+
+  /** Settings of an operator that believes these clouds which machine calls. */
+  get bootstrapTrust(): Record<string, string> {
+    const { aws, google } = this.#issuers;
+    return { BOOTSTRAP_AWS_ISSUERS: aws.url, BOOTSTRAP_GOOGLE_KEYS: google.url };
+  }
+
   /** What callers prove themselves with, by what it is of. */
   get secrets(): Record<string, string> {
     return {
@@ -163,11 +202,28 @@ export class SandboxCloud {
   async stop(): Promise<void> {
     await Promise.all([...this.#services.map(async (one) => one.stop()), this.#dns.stop()]);
     await this.machines.stop();
+    await Promise.all(Object.values(this.#issuers).map(async (issuer) => issuer.stop()));
     await this.#block.release();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+  }
+
+  #whoIs(address: string): Resident | undefined {
+    const { instances, account } = this.ec2;
+    const onEc2 = instances.all.find(
+      (one) => one.address === address && one.state !== 'terminated',
+    );
+    if (onEc2) {
+      const { id: instance, launch } = onEc2;
+      const region = account.region.name;
+      return { cloud: 'aws', account: accountNumber, region, instance, profile: launch.profile };
+    }
+    const onGce = this.gce.instances.all.find((one) => one.address === address);
+    if (!onGce) return undefined;
+    const { name: instance, zone, serviceAccount } = onGce.launch;
+    return { cloud: 'gcp', project: this.gce.project.id, zone, instance, serviceAccount };
   }
 
   #hardware(): Hardware {

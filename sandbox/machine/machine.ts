@@ -6,6 +6,7 @@ import { Authority } from '#pki/authority.ts';
 import type { PemPair } from '#pki/certificate.ts';
 import { hours, type Clock, type Instant } from '#schemas/time/clock.ts';
 
+import type { Surroundings } from './call.ts';
 import { checksAt, type MachineScript } from './health.ts';
 import { type ApiAnswer, Platform } from './platform.ts';
 import { type MachineSettings, readUserData } from './user-data.ts';
@@ -14,6 +15,8 @@ export interface MachineSpec {
   /** The instance's own loopback address. */
   readonly address: string;
   readonly userData: string;
+  /** Where it finds its cloud; absent: nowhere. */
+  readonly surroundings?: Surroundings | undefined;
   readonly script: MachineScript;
 }
 
@@ -27,6 +30,7 @@ export class Machine {
   readonly #log: Logger;
   #server: Server | undefined;
   #timers: (() => void)[] = [];
+  #off = new AbortController();
 
   constructor(spec: MachineSpec, { clock, log }: { clock: Clock; log: Logger }) {
     this.#spec = spec;
@@ -47,6 +51,8 @@ export class Machine {
   async powerOff(): Promise<void> {
     for (const cancel of this.#timers) cancel();
     this.#timers = [];
+    this.#off.abort();
+    this.#off = new AbortController();
     const server = this.#server;
     this.#server = undefined;
     if (!server) return;
@@ -57,12 +63,23 @@ export class Machine {
 
   async #boot(timers: readonly unknown[]): Promise<void> {
     try {
-      const settings = readUserData(this.#spec.userData);
+      const settings = await this.#complete(readUserData(this.#spec.userData));
       const tls = settings.tls ?? (await ownCertificate(settings.fqdn, this.#clock));
       if (timers === this.#timers) this.#listen(settings, tls); // else it was switched off meanwhile
     } catch (error) {
       this.#log.error({ err: error }, 'the machine cannot come up with this user data');
     }
+  }
+
+  /** With what it has to call for, if its user data says so. */
+  async #complete(settings: MachineSettings): Promise<MachineSettings> {
+    const { address, surroundings } = this.#spec;
+    if (!settings.callback || !surroundings) return settings;
+    const { callForSecrets } = await import('./call.ts');
+    const caller = { address, surroundings, clock: this.#clock };
+    const { tokens, tls } = await callForSecrets(settings.callback, caller, this.#off.signal);
+    const users = settings.users.map((user) => ({ ...user, token: tokens.get(user.name) ?? '' }));
+    return { ...settings, users, tls };
   }
 
   #listen({ users, port, fqdn }: MachineSettings, { certificate, privateKey }: PemPair): void {

@@ -6,6 +6,7 @@ import type { Logger } from '#kube/log.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import type { LocalProcess, ProcessSpec } from '../processes/local-process.ts';
+import type { Surroundings } from './call.ts';
 import type { MachineScript } from './health.ts';
 import { Machine, type MachineSpec } from './machine.ts';
 
@@ -32,6 +33,7 @@ export class Machines {
   readonly #log: Logger;
   readonly #usual: MachineScript;
   readonly #home: ProcessHome | undefined;
+  readonly #surroundings: (() => Surroundings) | undefined;
   readonly #scripts: Partial<MachineScript>[] = [];
   readonly #scriptOf = new Map<string, MachineScript>();
   readonly #running = new Map<string, Running>();
@@ -42,11 +44,14 @@ export class Machines {
     log: Logger;
     usual: MachineScript;
     home?: ProcessHome | undefined;
+    /** Where machines find their cloud. */
+    surroundings?: () => Surroundings;
   }) {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#usual = options.usual;
     this.#home = options.home;
+    this.#surroundings = options.surroundings;
   }
 
   /**
@@ -69,7 +74,8 @@ export class Machines {
   }
 
   powerOn({ id, address, userData }: Power): void {
-    const spec: MachineSpec = { address, userData, script: this.#scriptOf.get(id) ?? this.#usual };
+    const script = this.#scriptOf.get(id) ?? this.#usual;
+    const spec: MachineSpec = { address, userData, surroundings: this.#surroundings?.(), script };
     this.#running.set(
       id,
       this.#home ? inProcess(id, spec, this.#home) : this.#inThisProcess(id, spec),

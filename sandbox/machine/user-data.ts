@@ -25,6 +25,23 @@ export interface MachineSettings {
   readonly users: readonly PlatformUser[];
   /** Absent where the platform makes a certificate of its own. */
   readonly tls: PemPair | undefined;
+  /** Where it gets what is missing: tokens of users, certificate. */
+  readonly callback: CallbackSettings | undefined;
+}
+
+export interface CallbackSettings {
+  readonly url: string;
+  readonly token: string;
+  readonly audience: string;
+  readonly ca: string;
+  readonly cloud: string;
+}
+
+/** What a machine that called was told. */
+export interface ToldSecrets {
+  /** By the name of a user. */
+  readonly tokens: ReadonlyMap<string, string>;
+  readonly tls: PemPair | undefined;
 }
 
 export class BadUserData extends Error {}
@@ -43,16 +60,49 @@ export function readUserData(userData: string): MachineSettings {
   return {
     fqdn: settings.text('fqdn'),
     port: settings.whole('port'),
-    users: settings.list('users').map(readUser),
+    users: settings.list('users').map((user) => readUser(user, !settings.has('bootstrap'))),
     tls: tls && { certificate: tls.text('certificate'), privateKey: tls.text('privateKey') },
+    callback: settings.has('bootstrap') ? readCallback(settings.inside('bootstrap')) : undefined,
   };
 }
 
-function readUser(user: Reader): PlatformUser {
+/**
+ * An answer of the bootstrap server.
+ *
+ * @param privateKey  of the certificate that was asked for, when the answer brings none
+ */
+export function readSecrets(body: string, privateKey: string): ToldSecrets {
+  const answer = new Reader(
+    attempt(() => JSON.parse(body) as unknown, 'the answer is not JSON'),
+    'answer',
+  );
+  const tls = answer.has('tls') ? answer.inside('tls') : undefined;
+  return {
+    tokens: new Map(
+      answer.list('users').map((user) => [user.text('name'), user.text('token')] as const),
+    ),
+    tls: tls && {
+      certificate: tls.text('certificate'),
+      privateKey: tls.has('privateKey') ? tls.text('privateKey') : privateKey,
+    },
+  };
+}
+
+function readCallback(bootstrap: Reader): CallbackSettings {
+  return {
+    url: bootstrap.text('url'),
+    token: bootstrap.text('token'),
+    audience: bootstrap.text('audience'),
+    ca: bootstrap.text('ca'),
+    cloud: bootstrap.text('cloud'),
+  };
+}
+
+function readUser(user: Reader, isTold: boolean): PlatformUser {
   const quotas = user.inside('quotas');
   return {
     name: user.text('name'),
-    token: user.text('token'),
+    token: isTold ? user.text('token') : '',
     quotas: {
       vcpus: quotas.whole('vcpus'),
       memoryMiB: quotas.whole('memoryMiB'),

@@ -77,7 +77,7 @@ export class TestWorld {
       operator?: boolean;
       policies?: boolean;
       schedulerConfig?: object;
-      settings?: NodeJS.ProcessEnv;
+      settings?: NodeJS.ProcessEnv | ((cloud: SandboxCloud) => NodeJS.ProcessEnv);
       between?: Between;
     } = {},
   ): Promise<TestWorld> {
@@ -95,7 +95,8 @@ export class TestWorld {
       webhookPort: () => undefined, // nobody answers, and both hooks are Ignore
     });
     dns.server = world.cloud.dnsServer;
-    const { settings } = options;
+    const { settings: given } = options;
+    const settings = typeof given === 'function' ? given(world.cloud) : given;
     const test = new TestWorld(world, new FakeClock({ real: Date.now }), { settings, programs });
     if (options.operator !== false) await test.startOperator();
     return test;

@@ -31,6 +31,8 @@ export interface Launch {
   readonly public: boolean;
   /** Decoded. */
   readonly userData: string;
+  /** Name of the instance profile, whose role it has. */
+  readonly profile: string | undefined;
   readonly nested: boolean;
   readonly protectedFromTermination: boolean;
   readonly metadata: { readonly tokens: string; readonly hopLimit: number; readonly tags: string };

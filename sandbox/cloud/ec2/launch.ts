@@ -27,6 +27,7 @@ export function readLaunch(parameters: Parameters, account: Account): Launch {
     clientToken: parameters.text('ClientToken'),
     public: parameters.flag('NetworkInterface.1.AssociatePublicIpAddress') ?? false,
     userData: userDataOf(parameters),
+    profile: parameters.text('IamInstanceProfile.Name'),
     nested: nestedOf(parameters, size),
     protectedFromTermination: parameters.flag('DisableApiTermination') ?? false,
     metadata: {
