@@ -1,4 +1,5 @@
 /** The two forms in which events come: JSON, one object a line, and protobuf, in frames. */
+import type { Span } from '../shapes/wire.ts';
 import type { ObjectReader, WatchEvent } from './client.ts';
 import { ConnectionError, MalformedAnswer, type Call } from './errors.ts';
 import { FrameSplitter } from './frames.ts';
@@ -8,9 +9,9 @@ import { eventInFrame } from './protobuf-event.ts';
 
 export interface EventForm<T, Piece = unknown> {
   /** The pieces that are whole with this chunk; each is an event. */
-  cut(chunk: Buffer): Iterable<Piece>;
+  cut(chunk: Buffer): readonly Piece[];
   /** What is left at the end of the stream, and is an event. @throws ConnectionError when it is cut off */
-  last(): Iterable<Piece>;
+  last(): readonly Piece[];
   /** @throws MalformedAnswer */
   event(piece: Piece): WatchEvent<T>;
 }
@@ -30,16 +31,16 @@ export function inLines<T>(call: Call, reader: ObjectReader<T> | undefined): Eve
   };
 }
 
-export function inFrames<T>(call: Call, reader: ObjectReader<T>): EventForm<T, Buffer> {
+export function inFrames<T>(call: Call, reader: ObjectReader<T>): EventForm<T, Span> {
   const splitter = new FrameSplitter();
-  const malformed = (bytes: Buffer, cause: unknown): MalformedAnswer =>
-    new MalformedAnswer(call, bytes.toString('latin1', 0, 120), cause);
+  const malformed = ({ bytes, from, to }: Span, cause: unknown): MalformedAnswer =>
+    new MalformedAnswer(call, bytes.toString('latin1', from, Math.min(to, from + 120)), cause);
   return {
     cut: (chunk) => {
       try {
         return splitter.push(chunk);
       } catch (cause) {
-        throw malformed(chunk, cause);
+        throw malformed({ bytes: chunk, from: 0, to: chunk.length }, cause);
       }
     },
     last: () => {

@@ -37,12 +37,11 @@ const bookmark = new ShapeReader(
 );
 
 /**
- * @param frame  one event
+ * @param event  where it stands
  * @param reader  makes the objects that are told of
  * @throws MalformedMessage
  */
-export function eventInFrame<T>(frame: Buffer, reader: ObjectReader<T>): WatchEvent<T> {
-  const event = { bytes: frame, from: 0, to: frame.length };
+export function eventInFrame<T>(event: Span, reader: ObjectReader<T>): WatchEvent<T> {
   const type = typeIn(within(event, 1));
   const { kind, object } = unwrapped(within(within(event, 2), 1));
   switch (type) {

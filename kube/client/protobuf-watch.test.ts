@@ -125,6 +125,18 @@ describe('a watch whose reader knows what to keep', () => {
     await watch.closed();
   });
 
+  test('hands on what came whole before an error, and ends with it', async () => {
+    const watch = new ScriptedWatch(protobuf);
+    server.script(watch.answer);
+    const next = start();
+    const first = next();
+    await watch.write(Buffer.concat([event('ADDED', { name: 'web' }), event('RENAMED', {})]));
+    expect(await first).toMatchObject({ type: 'ADDED' });
+    await expect(next()).rejects.toBeInstanceOf(MalformedAnswer);
+    await watch.closed();
+    expect(await next()).toBeUndefined();
+  });
+
   test('that ends within an event is cut off', async () => {
     const watch = new ScriptedWatch(protobuf);
     server.script(watch.answer);

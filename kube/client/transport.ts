@@ -2,6 +2,8 @@
  * HTTP to the API server: connections that are kept, credentials that are renewed, refusals as errors, and what is safe
  * to repeat repeated.
  */
+import type { Readable } from 'node:stream';
+
 import type { Dispatcher } from 'undici';
 
 import { seconds, type Clock, type Duration } from '#schemas/time/clock.ts';
@@ -33,7 +35,7 @@ export interface Reply {
 
 export interface Stream {
   readonly contentType: string;
-  readonly body: AsyncIterable<Buffer>;
+  readonly body: Readable;
 }
 
 export interface TransportOptions {

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
+import { Chunks } from './chunks.ts';
 import type { ObjectReader, WatchEvent } from './client.ts';
 import { inFrames, inLines, type EventForm } from './event-forms.ts';
 import { protobuf } from './protobuf-object.ts';
@@ -11,38 +12,89 @@ import { failedIn, type Request, type Stream } from './transport.ts';
  */
 const turnAfter = 256 * 1024;
 
+/** Events that are whole, and not read yet. */
+interface Batch<T> {
+  readonly pieces: readonly unknown[];
+  readonly form: EventForm<T>;
+}
+
 /**
  * The events in the body of a watch, in the form that the server chose. Ends when the server ends the body as it should.
  *
  * @param open  asks for the body, once events are asked for
  * @param reader  makes the objects that are told of; needed for protobuf
- * @throws MalformedAnswer for what is no event, ConnectionError when the body is cut off
+ * @returns events that are asked for one after the other; throws MalformedAnswer for what is no event, ConnectionError
+ *   when the body is cut off
  */
-export async function* readEvents<T>(
+export function readEvents<T>(
   open: () => Promise<Stream>,
   request: Request,
   reader: ObjectReader<T> | undefined,
-): AsyncGenerator<WatchEvent<T>, void, void> {
+): AsyncIterableIterator<WatchEvent<T>, void> {
+  return new Events(batchesOf(open, request, reader));
+}
+
+/** Many events come at a time, and one that is there already costs no way through a generator. */
+class Events<T> implements AsyncIterableIterator<WatchEvent<T>, void> {
+  readonly #batches: AsyncGenerator<Batch<T>, void, void>;
+  #batch: Batch<T> | undefined;
+  #at = 0;
+
+  constructor(batches: AsyncGenerator<Batch<T>, void, void>) {
+    this.#batches = batches;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<WatchEvent<T>, void>> {
+    while (!this.#batch || this.#at === this.#batch.pieces.length) {
+      const { done, value } = await this.#batches.next(); // oxlint-disable-line no-await-in-loop -- until there is one
+      if (done) return { done: true, value: undefined };
+      this.#batch = value;
+      this.#at = 0;
+    }
+    try {
+      return { done: false, value: this.#batch.form.event(this.#batch.pieces[this.#at++]) };
+    } catch (error) {
+      await this.return();
+      throw error;
+    }
+  }
+
+  async return(): Promise<IteratorResult<WatchEvent<T>, void>> {
+    this.#batch = undefined;
+    await this.#batches.return();
+    return { done: true, value: undefined };
+  }
+}
+
+async function* batchesOf<T>(
+  open: () => Promise<Stream>,
+  request: Request,
+  reader: ObjectReader<T> | undefined,
+): AsyncGenerator<Batch<T>, void, void> {
   const { contentType, body } = await open();
   const form: EventForm<T> =
     reader && contentType.startsWith(protobuf)
       ? inFrames(request, reader)
       : inLines(request, reader);
-  const chunks = body[Symbol.asyncIterator]();
+  const chunks = new Chunks(body);
   let sinceTurn = 0;
   try {
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop -- a stream
-      const { done, value } = await chunks.next().catch(failedIn(request));
-      if (done) break;
-      for (const piece of form.cut(value)) yield form.event(piece);
-      sinceTurn += value.length;
+      const come = await chunks.next().catch(failedIn(request));
+      if (!come) break;
+      yield { pieces: come.flatMap((chunk) => form.cut(chunk)), form };
+      for (const { length } of come) sinceTurn += length;
       if (sinceTurn < turnAfter) continue;
       sinceTurn = 0;
       await turn(); // oxlint-disable-line no-await-in-loop
     }
   } finally {
-    await chunks.return?.(); // gives the connection up when the reader has had enough
+    chunks.close(); // gives the connection up when the reader has had enough
   }
-  for (const piece of form.last()) yield form.event(piece);
+  yield { pieces: form.last(), form };
 }
