@@ -57,7 +57,7 @@ export class KraftletRepair {
   async repair({ hand }: Patient, signal: AbortSignal): Promise<void> {
     const { client } = this.#parts;
     if (!(await isStillWanted(client, hand, signal))) return;
-    await this.#renew(hand, signal);
+    if (this.#isTime(hand)) await this.#renew(hand, signal);
     const { items } = await client.list(pods, { ...scopeOf(hand, pods), signal });
     for (const pod of items) {
       // oxlint-disable-next-line no-await-in-loop -- a release has one Pod
@@ -65,6 +65,16 @@ export class KraftletRepair {
         ? this.#restart(hand, pod)
         : this.#parts.lostHost.release(hand, pod, signal));
     }
+  }
+
+  /**
+   * In the first minute and then in every fifth: a release is some twenty calls, and a host that dies may take a hundred
+   * Kraftlets along.
+   */
+  #isTime(hand: ClaimInHand): boolean {
+    const { clock } = this.#parts;
+    const downFor = clock.now() - (hand.since(kraftletDown) ?? clock.now());
+    return downFor % patience < minutes(1);
   }
 
   /** A chart that cannot be had now is told, and keeps nothing else from being repaired. */

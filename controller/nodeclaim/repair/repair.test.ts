@@ -157,6 +157,15 @@ describe('a Kraftlet that is down before a machine that is well', () => {
     expect(told('KraftletRestarted')).toHaveLength(3);
   });
 
+  test('has its release put back in the first minute and each fifth, not in between', async () => {
+    report('Unknown');
+    world.kraftlets.isPending = true;
+    const { length } = world.client.writes;
+    await pass(14);
+    const patches = world.client.writes.slice(length).filter(({ plural }) => plural === 'services');
+    expect(patches).toHaveLength(3);
+  });
+
   test('whose claim leaves meanwhile gets nothing back', async () => {
     report('Unknown');
     world.caches.nodeClaims.fallBehind();
@@ -333,6 +342,18 @@ describe('of six machines of a pool', () => {
     silence('web-1');
     silence('web-2');
     await pass(15);
+    expect(leaving()).toBe(1);
+  });
+
+  test('nor two in one round, when the cache has not heard of the first yet', async () => {
+    const disruption = { budgets: [{ nodes: '10%' }] };
+    world.client.seed(nodePools, nodePool({ disruption } as never));
+    silence('web-1');
+    silence('web-2');
+    await pass(9);
+    await world.clock.forward(minutes(2));
+    world.caches.nodeClaims.fallBehind();
+    await world.round();
     expect(leaving()).toBe(1);
   });
 

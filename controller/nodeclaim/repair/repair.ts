@@ -17,6 +17,8 @@ import type { Replacement } from './replacement.ts';
 
 /** Machines that are asked at once: each is a connection, and one that is silent takes five seconds. */
 const atOnce = 50;
+/** Releases that are repaired at once: a host that dies may take a hundred Kraftlets along. */
+const repairsAtOnce = 10;
 /** A Node needs a moment to be Ready once it is open. */
 const settled = minutes(1);
 
@@ -38,6 +40,7 @@ export class Repair {
   readonly #context: Context;
   readonly #parts: RepairParts;
   readonly #limiter = new Limiter(atOnce);
+  readonly #repairs = new Limiter(repairsAtOnce);
 
   constructor(context: Context, parts: RepairParts) {
     this.#context = context;
@@ -53,16 +56,17 @@ export class Repair {
     );
     const patients = (await Promise.all(examined)).filter((one) => one !== undefined);
     const { kraftlets, replacement } = this.#parts;
-    const isDown = ({ diagnosis }: Patient): boolean => diagnosis.kind === 'kraftlet-down';
-    await Promise.all(
-      patients
-        .filter(isDown)
-        .map(async (one) => this.#safely(one.hand, async () => kraftlets.repair(one, signal))),
-    );
     for (const due of replacement.due(patients)) {
       // oxlint-disable-next-line no-await-in-loop -- each one uses up what the budgets allow the next
       await this.#safely(due.hand, async () => replacement.replace(due));
     }
+    const repairs = patients
+      .filter(({ diagnosis }) => diagnosis.kind === 'kraftlet-down')
+      .map(async (one) => {
+        const repair = async (): Promise<void> => kraftlets.repair(one, signal);
+        return this.#repairs.run(async () => this.#safely(one.hand, repair), signal);
+      });
+    await Promise.all(repairs);
   }
 
   /** Claims that stay, whose Node has been open for a while, and of which the revision is known. */

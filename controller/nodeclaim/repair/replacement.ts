@@ -1,5 +1,5 @@
 import type { Metrics } from '#kube/metrics.ts';
-import type { NodePool } from '#schemas/karpenter/types.ts';
+import type { NodeClaim, NodePool } from '#schemas/karpenter/types.ts';
 import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
 import { annotations, labels } from '#schemas/names.ts';
 import { minutes, type Duration } from '#schemas/time/clock.ts';
@@ -36,6 +36,8 @@ export class Replacement {
   readonly #context: Context;
   readonly #writer: ClaimWriter;
   readonly #metrics: Metrics;
+  /** UIDs of claims that were deleted, and that the cache may still show as staying. */
+  readonly #deleted = new Set<string>();
 
   constructor(context: Context, writer: ClaimWriter, metrics: Metrics) {
     this.#context = context;
@@ -45,6 +47,9 @@ export class Replacement {
 
   /** Those whose time is over and that nothing but a budget keeps, which only {@link replace} asks; the oldest first. */
   due(patients: readonly Patient[]): Due[] {
+    for (const uid of this.#deleted) {
+      if (this.#context.caches.nodeClaims.by(by.uid, uid).length === 0) this.#deleted.delete(uid);
+    }
     const late = patients.flatMap((patient) => this.#late(patient));
     const crowds = tooMany(patients);
     return late
@@ -66,6 +71,7 @@ export class Replacement {
     }
     await this.#bound(hand, policy.drain);
     await this.#writer.delete(hand);
+    this.#deleted.add(hand.identity.claimUid);
     const why = due.diagnosis.kind === 'machine-down' ? due.diagnosis.why : '';
     const lasted = `for ${Math.round((this.#context.clock.now() - downSince(hand)) / minutes(1))} min`;
     const message = coded(`Disrupting: Unhealthy, the machine is down ${lasted}: ${why}`, 'KPU380');
@@ -88,10 +94,12 @@ export class Replacement {
     const claims = this.#context.caches.nodeClaims
       .by(by.nodePool, pool.metadata.name)
       .filter(({ status }) => status?.conditions?.some(isInitialized));
-    const leaving = claims.filter(
-      ({ metadata }) => metadata.deletionTimestamp !== undefined,
-    ).length;
+    const leaving = claims.filter((claim) => this.#isLeaving(claim)).length;
     return allowedDisruptions(pool, { nodes: claims.length, leaving, notReady: 0 }, 'Unhealthy');
+  }
+
+  #isLeaving({ metadata }: Live<NodeClaim>): boolean {
+    return metadata.deletionTimestamp !== undefined || this.#deleted.has(metadata.uid);
   }
 
   /** A machine that got well before its claim was deleted is drained some day without haste. */
