@@ -1,6 +1,7 @@
+import { releaseResources } from '#controller/nodeclaim/kraftlet-release.ts';
 import { reservationsLabel } from '#controller/reservations/names.ts';
 import type { KubeClient } from '#kube/client/client.ts';
-import { configMaps, nodes, pods, secrets, statefulSets } from '#schemas/kubernetes/resource.ts';
+import { configMaps, nodes, pods, secrets } from '#schemas/kubernetes/resource.ts';
 import { finalizers, labels } from '#schemas/names.ts';
 
 import type { World } from './world.ts';
@@ -12,6 +13,7 @@ export interface Leaks {
   readonly volumes: number;
   readonly secrets: number;
   readonly nodes: number;
+  /** Objects of Kraftlet releases, beside their Secrets. */
   readonly releases: number;
   readonly stuckPods: number;
   readonly reservations: number;
@@ -28,7 +30,7 @@ export async function leaksOf({ cloud, client, run }: World): Promise<Leaks> {
   const [credentials, ourNodes, releases, held, reservations] = await Promise.all([
     client.list(secrets, ofMachines),
     client.list(nodes, { labelSelector: labels.nodeClass }),
-    client.list(statefulSets, ofMachines),
+    releaseObjects(client),
     stuckPods(client),
     reservationsIn(client),
   ]);
@@ -38,7 +40,7 @@ export async function leaksOf({ cloud, client, run }: World): Promise<Leaks> {
     volumes,
     secrets: credentials.items.length,
     nodes: ourNodes.items.length,
-    releases: releases.items.length,
+    releases,
     stuckPods: held,
     reservations,
     processes: run.processes.filter(({ name }) => /^machine-|^kraftlet_/.test(name)).length,
@@ -54,6 +56,13 @@ async function stuckPods(client: KubeClient): Promise<number> {
   const { items } = await client.list(pods);
   return items.filter(({ metadata }) => metadata.finalizers?.includes(finalizers.kraftletPod))
     .length;
+}
+
+async function releaseObjects(client: KubeClient): Promise<number> {
+  const kinds = releaseResources.filter(({ plural }) => plural !== secrets.plural);
+  const labelSelector = labels.claimUid;
+  const lists = await Promise.all(kinds.map(async (kind) => client.list(kind, { labelSelector })));
+  return lists.reduce((sum, { items }) => sum + items.length, 0);
 }
 
 async function reservationsIn(client: KubeClient): Promise<number> {

@@ -1,6 +1,5 @@
-import { cloudDeed } from './cloud-deeds.ts';
+import { deedOf } from './deeds.ts';
 import type { Deed, Exchange, Service } from './exchange.ts';
-import { kubernetesDeed } from './kubernetes-deeds.ts';
 import type { Passage } from './proxy.ts';
 import type { Subjects } from './subjects.ts';
 
@@ -77,7 +76,7 @@ export class Gate {
 
   /** How a call passes. */
   readonly admit = (exchange: Exchange): Passage => {
-    const deed = exchange.service === 'kubernetes' ? kubernetesDeed(exchange) : cloudDeed(exchange);
+    const deed = deedOf(exchange);
     const subjects = this.#subjects.of(exchange);
     if (subjects.length === 0) {
       if (deed.changes) this.#note(`${exchange.service}: ${deed.name}`);

@@ -53,7 +53,7 @@ function targetOf(path: string): Target {
 
 interface Content {
   readonly reason?: string;
-  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly metadata?: Readonly<Record<string, unknown>> & { readonly name?: string };
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly status?: { readonly conditions?: readonly Condition[] };
   readonly [key: string]: unknown;
@@ -79,28 +79,27 @@ const machine = /case-\d{3}(-[0-9a-f]{8})?/;
 const isCluster = (name = ''): boolean => name.endsWith('-cluster');
 
 function isWholeCluster({ resource, name }: Target, { metadata }: Content): boolean {
-  return resource === 'configmaps' && isCluster(name ?? String(metadata?.['name']));
+  return resource === 'configmaps' && isCluster(name ?? metadata?.name);
 }
 
 function detailOf(target: Target, content: Content): string {
-  const { resource, name = String(content.metadata?.['name'] ?? ''), subresource } = target;
-  switch (resource) {
-    case 'events':
-      return content.reason ?? '';
-    case 'configmaps':
-      return isWholeCluster(target, content) ? 'of the cluster' : 'of the pool';
-    case 'nodes':
-      return Object.keys({ ...content.metadata, ...content.spec })
-        .filter(isTold)
-        .join(', ');
-    case 'nodeclaims':
-      return subresource === 'status'
-        ? progressIn(content.status?.conditions ?? [])
-        : changesIn(target.name === undefined ? {} : content);
-    default:
-      return name.replace(machine, '*');
-  }
+  const { resource, name = content.metadata?.name ?? '' } = target;
+  const own = details[resource];
+  return own ? own(target, content) : name.replace(machine, '*');
 }
+
+const details: Readonly<Record<string, (target: Target, content: Content) => string>> = {
+  events: (_, { reason = '' }) => reason,
+  configmaps: (...call) => (isWholeCluster(...call) ? 'of the cluster' : 'of the pool'),
+  nodes: (_, { metadata, spec }) =>
+    Object.keys({ ...metadata, ...spec })
+      .filter(isTold)
+      .join(', '),
+  nodeclaims: ({ name, subresource }, content) => {
+    if (subresource === 'status') return progressIn(content.status?.conditions ?? []);
+    return name === undefined ? '' : changesIn(content);
+  },
+};
 
 const isTold = (key: string): boolean => key !== 'resourceVersion' && key !== 'uid';
 

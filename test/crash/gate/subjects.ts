@@ -11,8 +11,8 @@ const pattern = /case-\d{3}/g;
 export class Subjects {
   /** UIDs of claims, ids of instances and names of ledgers → subject. */
   readonly #aliases = new Map<string, string>();
-  /** Who is in a ledger that machines share: each write of it repeats what all of them have there. */
-  readonly #ledgers = new Map<string, ReadonlySet<string>>();
+  /** Who is in the ledger that machines share: each write of it repeats what all of them have there. */
+  #held: ReadonlySet<string> = new Set();
 
   /** @returns its name */
   add(index: number): string {
@@ -22,20 +22,17 @@ export class Subjects {
   }
 
   of(exchange: Exchange): readonly string[] {
-    const named = this.#named(exchange);
-    const ledger = sharedLedger(exchange);
-    if (ledger === undefined) return [...named];
-    const before = this.#ledgers.get(ledger) ?? new Set();
-    const came = [...named].filter((one) => !before.has(one));
-    const went = [...before].filter((one) => !named.has(one));
+    if (!writesLedger(exchange)) return [...this.#named(`${exchange.path} ${exchange.body}`)];
+    const now = this.#holders(exchange);
+    const came = [...now].filter((one) => !this.#held.has(one));
+    const went = [...this.#held].filter((one) => !now.has(one));
     return [...came, ...went];
   }
 
   /** Takes in a call that was carried out, and its answer. */
   learn(exchange: Exchange, answer: string): void {
-    const ledger = sharedLedger(exchange);
-    if (ledger !== undefined) return void this.#ledgers.set(ledger, this.#named(exchange));
-    const [subject, ...more] = this.#named(exchange);
+    if (writesLedger(exchange)) this.#held = this.#holders(exchange);
+    const [subject, ...more] = this.of(exchange);
     if (subject === undefined || more.length > 0) return;
     for (const id of answer.match(/\bi-0[0-9a-f]{16}\b/g) ?? []) this.#aliases.set(id, subject);
     if (!isClaimMade(exchange)) return;
@@ -43,8 +40,14 @@ export class Subjects {
     this.#aliases.set(metadata.uid, subject);
   }
 
-  #named({ path, body }: Exchange): Set<string> {
-    const text = `${path} ${body}`;
+  /** By the ledger's data alone: its managedFields remember who was in it long ago. */
+  #holders({ method, body }: Exchange): Set<string> {
+    if (method === 'DELETE') return new Set();
+    const { data = {} } = JSON.parse(body) as { data?: object };
+    return this.#named(JSON.stringify(data));
+  }
+
+  #named(text: string): Set<string> {
     const found = new Set<string>(text.match(pattern));
     for (const [alias, subject] of this.#aliases) if (text.includes(alias)) found.add(subject);
     return found;
@@ -57,9 +60,8 @@ function isClaimMade({ method, path }: Exchange): boolean {
 
 const ledgerName = `karpenter-unikraft-${poolToken('*')}`;
 
-/** The ledger that a call writes, if it is the one of the whole cluster. */
-function sharedLedger({ service, method, path, body }: Exchange): string | undefined {
-  if (service !== 'kubernetes' || method === 'GET' || !path.includes('/configmaps'))
-    return undefined;
-  return path.includes(ledgerName) || body.includes(`"${ledgerName}"`) ? ledgerName : undefined;
+/** The one of the whole cluster. */
+function writesLedger({ service, method, path, body }: Exchange): boolean {
+  const isWrite = service === 'kubernetes' && method !== 'GET' && path.includes('/configmaps');
+  return isWrite && (path.includes(ledgerName) || body.includes(`"${ledgerName}"`));
 }

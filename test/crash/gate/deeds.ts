@@ -1,15 +1,18 @@
 import type { Deed, Exchange } from './exchange.ts';
+import { kubernetesDeed } from './kubernetes-deeds.ts';
 
-/** What a call to a cloud does. */
-export function cloudDeed(exchange: Exchange): Deed {
+/** What a call does. */
+export function deedOf(exchange: Exchange): Deed {
   switch (exchange.service) {
     case 'ec2':
       return ec2Deed(new URLSearchParams(exchange.body));
     case 'route53':
     case 'clouddns':
       return { ...restDeed(exchange), shared: 'call' }; // a zone takes one change at a time
-    default:
+    case 'gce':
       return restDeed(exchange);
+    case 'kubernetes':
+      return kubernetesDeed(exchange);
   }
 }
 
