@@ -1,5 +1,5 @@
 /** What a case is made of, on either cloud. */
-import { googleZone, machineZone } from '#sandbox/cloud/cloud.ts';
+import { googleZone } from '#sandbox/cloud/cloud.ts';
 import type { NodePool } from '#schemas/karpenter/types.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import { labels } from '#schemas/names.ts';
@@ -29,8 +29,6 @@ export function classOf(
 
 /** A machine that is held for longer than it may take would end by its deadline instead. */
 const patient: Partial<UnikraftNodeClassSpec> = { deadlines: { launch: '30m' } };
-
-export const zoneOf: Readonly<Record<Cloud, string>> = { aws: machineZone, gcp: googleZone };
 
 /** A pool for one machine. */
 export function poolOf(name: string, cloud: Cloud): NodePool {
