@@ -7,7 +7,7 @@ import type { RegionSizes } from '../cloud-facts.ts';
 import { Shared } from '../shared.ts';
 import type { ComputeApi } from './api.ts';
 import { failed } from './errors.ts';
-import { isMetal, needsHyperdisk, nestedFamilies } from './nested.ts';
+import { isForMemory, isMetal, needsHyperdisk, nestedFamilies } from './nested.ts';
 import type { GceMachineType } from './resources.ts';
 
 /**
@@ -88,7 +88,7 @@ function sizeOf({ guestCpus: vcpus, memoryMb: memoryMiB }: GceMachineType) {
 
 function isNested(name: string, { nestedVirtualizationFamilies }: GcpSpec): boolean {
   const families = new Set(nestedVirtualizationFamilies ?? nestedFamilies);
-  return !isMetal(name) && families.has(familyOf('gcp', name));
+  return !isMetal(name) && !isForMemory(name) && families.has(familyOf('gcp', name));
 }
 
 /** Undefined for one that is neither. */
