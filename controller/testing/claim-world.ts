@@ -23,7 +23,8 @@ import {
 } from '#schemas/nodeclass/types.ts';
 import { hours, seconds, type Duration } from '#schemas/time/clock.ts';
 
-import { noTickets } from '../bootstrap/mode.ts';
+import { BootstrapKeys } from '../bootstrap/keys.ts';
+import { Tickets } from '../bootstrap/tickets.ts';
 import type { Clouds } from '../clouds.ts';
 import type { Context } from '../context.ts';
 import { ExternalDns } from '../external-dns.ts';
@@ -154,7 +155,11 @@ export class ClaimWorld {
     const credentials = new CredentialStore(
       context,
       certificatesOf(context, this.authority),
-      noTickets,
+      new Tickets(
+        new BootstrapKeys(client, this.namespace, this.clock),
+        context.clusterUid,
+        this.clock,
+      ),
     );
     this.nominations = new Nominations(context);
     const reservations = new Reservations(context);

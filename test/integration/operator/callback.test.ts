@@ -4,12 +4,13 @@ import { googleZone } from '#sandbox/cloud/cloud.ts';
 import { callForSecrets } from '#sandbox/machine/call.ts';
 import { readUserData, type CallbackSettings } from '#sandbox/machine/user-data.ts';
 import { freePort } from '#sandbox/processes/ports.ts';
+import { applySample } from '#sandbox/world/installation.ts';
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Secret } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { secrets } from '#schemas/kubernetes/resource.ts';
 import { labels, tags } from '#schemas/names.ts';
-import type { UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
+import { unikraftNodeClasses, type UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
 import { nodeClass, standaloneClaim } from '#test/world/objects.ts';
 import { TestWorld } from '#test/world/test-world.ts';
@@ -93,6 +94,15 @@ function callbackIn(userData: string): CallbackSettings {
   if (!callback) throw new Error('the user data says nothing of a call');
   return callback;
 }
+
+test('a class whose machines would call where nobody answers says so: the sample, on an operator of another name', async () => {
+  await applySample(world.client, inject('tools'), 'callback');
+  const told = await world.expectConditionOf(unikraftNodeClasses, 'default', 'CredentialsReady', {
+    status: 'False',
+    reason: 'BootstrapNotServed',
+  });
+  expect(told.message).toMatch(/bootstrap\.example\.com is not among .* \(KPU388\)$/);
+});
 
 test.each([
   ['AWS', 'default', onAws],
