@@ -17,7 +17,8 @@ import { CrashWorld } from './crash-world.ts';
 import type { Cloud } from './objects.ts';
 import { reportOf, tellSteps } from './report.ts';
 import { type Step, told } from './steps.ts';
-import { casesFor, type Outcome, VariantRun, variants } from './variant.ts';
+import { type Outcome, variants } from './tally.ts';
+import { casesFor, VariantRun } from './variant.ts';
 
 const { values } = parseArgs({
   options: {

@@ -2,7 +2,7 @@ import { type Bar, atLeast, atMost } from '#test/bench/webhook/statistics.ts';
 
 import type { Cloud } from './objects.ts';
 import type { Step } from './steps.ts';
-import type { Outcome } from './variant.ts';
+import type { Outcome } from './tally.ts';
 
 /** The end of a run as data: bars first, then what was done on each cloud. */
 export function reportOf(
@@ -32,6 +32,7 @@ function barsOf(outcome: Outcome): Bar[] {
     atMost(`${cloud}, ${variant}: ${what}`, measured, 0);
   return [
     none('left behind', left),
+    none('left behind, and collected later', outcome.collected),
     none('instances beyond one for each machine', Math.abs(outcome.launched - outcome.machines)),
     none('Pods with more than one NodeClaim', outcome.doubled.length),
     none('machines that did not come to the end of a phase', outcome.stuck.length),

@@ -1,4 +1,3 @@
-import { isClean, leaksOf, type Leaks } from '#sandbox/world/leaks.ts';
 import { seconds } from '#schemas/time/clock.ts';
 
 import { placesOf } from './changes.ts';
@@ -8,32 +7,15 @@ import { Machines } from './machines.ts';
 import type { Cloud } from './objects.ts';
 import { Operators } from './operators.ts';
 import { casesOf, outagesOf, stepsIn, told, type Case, type Phase, type Step } from './steps.ts';
+import {
+  collectedIn,
+  doubledIn,
+  launchedIn,
+  leaksIn,
+  type Outcome,
+  type Variant,
+} from './tally.ts';
 import { playWave, tellPlayed, type Act, type Crash, type Played } from './wave.ts';
-
-export const variants = ['restart', 'takeover', 'api-away', 'changed'] as const;
-export type Variant = (typeof variants)[number];
-
-/** What came of all cases of a variant on a cloud. */
-export interface Outcome {
-  readonly cloud: Cloud;
-  readonly variant: Variant;
-  readonly cases: number;
-  /** Controllers that were killed, or outages. */
-  readonly crashes: number;
-  readonly machines: number;
-  /** Instances that were ever launched. */
-  readonly launched: number;
-  /** Machines for which more than one NodeClaim was made. */
-  readonly doubled: readonly string[];
-  /** Cases that did not come to the end of their phase, with what was seen. */
-  readonly stuck: readonly string[];
-  /** Cases whose step did not come although it always had, in three tries. */
-  readonly unmet: readonly string[];
-  /** The same for steps that depend on what else goes on. */
-  readonly notSeen: readonly string[];
-  readonly leaks: Leaks;
-  readonly seconds: number;
-}
 
 export interface VariantOptions {
   readonly cloud: Cloud;
@@ -63,7 +45,7 @@ export class VariantRun {
     this.#options = options;
     this.#machines = new Machines(world, options.cloud);
     this.#operators = new Operators(world, { standby: options.variant === 'takeover' });
-    this.#launchedBefore = this.#launched;
+    this.#launchedBefore = launchedIn(world, options.cloud);
     this.#begun = world.clock.now();
   }
 
@@ -140,31 +122,21 @@ export class VariantRun {
     unmet: readonly Case[],
   ): Promise<Outcome> {
     const { cloud, variant } = this.#options;
-    const leaks = await this.#leaks();
     return {
       cloud,
       variant,
       cases: cases.length,
       crashes: this.#crashes,
       machines: this.#machines.made,
-      launched: this.#launched - this.#launchedBefore,
-      doubled: this.#doubled(),
+      launched: launchedIn(this.#world, cloud) - this.#launchedBefore,
+      doubled: doubledIn(this.#world.gate),
       stuck,
       unmet: unmet.filter(({ always }) => always).map(toldCase),
       notSeen: unmet.filter(({ always }) => !always).map(toldCase),
-      leaks,
+      leaks: await leaksIn(this.#world),
+      collected: collectedIn(this.#world.gate),
       seconds: Math.round((this.#world.clock.now() - this.#begun) / 1000),
     };
-  }
-
-  /** What is left once nothing more goes. */
-  async #leaks(): Promise<Leaks> {
-    const { world, until } = {
-      world: this.#world.world,
-      until: this.#world.until.bind(this.#world),
-    };
-    await until('clean', seconds(90), async () => isClean(await leaksOf(world))).catch(() => {});
-    return leaksOf(world);
   }
 
   readonly #crash: Crash = async () => {
@@ -197,20 +169,6 @@ export class VariantRun {
   #subject(): string {
     subjects += 1;
     return this.#world.subjects.add(subjects);
-  }
-
-  get #launched(): number {
-    const { ec2, gce } = this.#world.world.cloud;
-    return this.#options.cloud === 'aws' ? ec2.instances.all.length : gce.instances.made;
-  }
-
-  #doubled(): string[] {
-    const made = this.#world.gate.met.filter(
-      ({ step, status }) =>
-        step.startsWith('kubernetes: create nodeclaims') && status < 300 && status > 0,
-    );
-    const counts = Map.groupBy(made, ({ subject }) => subject);
-    return [...counts].filter(([, calls]) => calls.length > 1).map(([subject]) => subject);
   }
 
   #tell(played: readonly Played[]): void {

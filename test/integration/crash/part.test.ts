@@ -33,7 +33,7 @@ test('killed at steps from one end of a life to the other, it leaves nothing and
   const outcome = await run.play(cases);
 
   const { machines: launched, leaks } = outcome;
-  expect(outcome).toMatchObject({ stuck: [], unmet: [], doubled: [], launched });
+  expect(outcome).toMatchObject({ stuck: [], unmet: [], doubled: [], collected: 0, launched });
   expect({ leaks, isClean: isClean(leaks) }).toMatchObject({ isClean: true });
   await run.stop();
 });
