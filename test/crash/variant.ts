@@ -20,8 +20,6 @@ import { playWave, tellPlayed, type Act, type Crash, type Played } from './wave.
 export interface VariantOptions {
   readonly cloud: Cloud;
   readonly variant: Variant;
-  /** Machines that are brought to their stops together. */
-  readonly together?: number;
   readonly tell: (line: string) => void;
 }
 
@@ -86,7 +84,7 @@ export class VariantRun {
     const stuck: string[] = [];
     let up: string[] = [];
     while (waiting.launch.length + waiting.removal.length + up.length > 0) {
-      const { together = 24 } = this.#options;
+      const together = togetherIn(this.#options.variant);
       const leaving = up.map((subject) => act(subject, 'removal', waiting.removal.shift()));
       const more = Math.max(waiting.launch.length, waiting.removal.length);
       const coming = Array.from({ length: Math.min(together, more) }, () =>
@@ -195,6 +193,11 @@ function of(cases: readonly Case[], phase: Phase): Case[] {
 
 function act(subject: string, phase: Phase, one: Case | undefined): Act {
   return { subject, phase, case: one };
+}
+
+/** Machines that are brought to their stops together; an outage takes its minute however many share it. */
+function togetherIn(variant: Variant): number {
+  return variant === 'api-away' ? 64 : 24;
 }
 
 /** Whether a step comes may depend on what else goes on. */
