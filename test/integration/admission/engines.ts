@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import type { KubeObject } from '#schemas/kubernetes/meta.ts';
-import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
+import { withDefaults } from '#schemas/nodeclass/defaults.ts';
+import { unikraftNodeClasses, type UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
 import type { Case } from '#schemas/rules/corpus.ts';
 import { describe, violations, type Violation } from '#schemas/rules/evaluate.ts';
 import { alternativesOf, placesAt } from '#schemas/rules/places.ts';
@@ -58,7 +59,8 @@ function listOf(name: string, path: string): string {
 
 /**
  * What a CRD is to say: an update that leaves the value at a rule's place as it was is not asked again, whatever else it
- * changes (ratcheting). Items of a list are told apart by nothing, so there the list is what has to be as it was.
+ * changes (ratcheting). Items of a list are told apart by nothing, so there the list is what has to be as it was. Both
+ * are compared as they are stored, with the CRD's defaults: to write down a default is no change.
  */
 export function expectedOfCrd(found: readonly Violation[], one: Case): Verdict {
   const refused = found
@@ -70,9 +72,16 @@ export function expectedOfCrd(found: readonly Violation[], one: Case): Verdict {
 }
 
 function isTouched({ rule, path }: Violation, object: KubeObject, old: KubeObject): boolean {
+  const [now, before] = [asStored(object), asStored(old)];
   return placesLookedAt(rule, path.replace(/\[.*$/, '')).some(
-    (place) => !isDeepStrictEqual(placesAt(object, place), placesAt(old, place)),
+    (place) => !isDeepStrictEqual(placesAt(now, place), placesAt(before, place)),
   );
+}
+
+function asStored(object: KubeObject): KubeObject {
+  if (object.kind !== unikraftNodeClasses.kind) return object;
+  const { spec } = object as UnikraftNodeClass;
+  return { ...object, spec: withDefaults(spec) } as KubeObject;
 }
 
 /** Values of the chart lie within these two, and what has no schema is not compared: their rules do it by the field. */
