@@ -15,6 +15,7 @@ import { namespaces } from '#schemas/kubernetes/resource.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { noTickets, type TicketOffice } from './bootstrap/mode.ts';
+import { AcmeCertificates, type AcmeParts } from './certificates/acme/acme.ts';
 import { LazyClouds, type LazyCloudsParts } from './clouds.ts';
 import type { Context } from './context.ts';
 import { disruptionControllers } from './disruption/wiring.ts';
@@ -113,10 +114,14 @@ function controllers(
     metrics,
   );
   provisioning.onPoolChange((name) => pools.enqueue(name));
+  const names = new DnsLookup(settings.dnsServers);
+  const textsAt: AcmeParts['textsAt'] = async (name, signal) => names.texts(name, signal);
+  const acme = new AcmeCertificates({ client, namespace, clock, clouds, textsAt });
   const claimOptions = {
     catalog,
     clouds,
-    names: new DnsLookup(settings.dnsServers),
+    names,
+    acme,
     nominations,
     platform: new PlatformClient(clock),
     releases,
@@ -129,7 +134,11 @@ function controllers(
     reservations,
     quotaPolicyController(context, reservations, metrics),
     pricesController(context, facts, metrics),
-    nodeClassController(context, { clouds, releases, bootstrap: settings.bootstrap }, metrics),
+    nodeClassController(
+      context,
+      { clouds, releases, acme, bootstrap: settings.bootstrap },
+      metrics,
+    ),
     pools,
     ...provisioning.runnables,
     ...nodeClaimControllers(context, claimOptions, metrics),

@@ -10,6 +10,7 @@ import { minutes, seconds } from '#schemas/time/clock.ts';
 import { disruptionControllers } from './disruption/wiring.ts';
 import { nodeClassController } from './nodeclass/wiring.ts';
 import { nodePoolController } from './nodepool/wiring.ts';
+import { acmeOf } from './testing/certificates.ts';
 import { memoryContext } from './testing/context.ts';
 import { FakeClouds } from './testing/fake-clouds.ts';
 import { nodeClass, nodeClaim, nodePool, pod, runningMachine } from './testing/objects.ts';
@@ -26,7 +27,11 @@ beforeEach(() => {
   stop = new AbortController();
   const metrics = new Metrics();
   const controllers = [
-    nodeClassController(world.context, { clouds, releases: clouds.releases }, metrics),
+    nodeClassController(
+      world.context,
+      { clouds, releases: clouds.releases, acme: acmeOf(world.context) },
+      metrics,
+    ),
     nodePoolController(world.context, {}, metrics),
     ...disruptionControllers(world.context, { plannedFor: () => [] }, metrics),
   ];

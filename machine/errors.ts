@@ -166,6 +166,13 @@ export class CertificateFailed extends MachineError {
   readonly next = 'slow';
 }
 
+/** The authority, or our own count of what it allows, has no room for one more certificate now. */
+export class CertificateLimited extends MachineError {
+  readonly code = 'KPU365';
+  readonly reason = 'CertificatesLimited';
+  readonly next = 'slow';
+}
+
 /** Conditions of a node class that a {@link NodeClassError} can make False. */
 export type NodeClassPart =
   | 'ValidationSucceeded'

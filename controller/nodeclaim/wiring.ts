@@ -18,6 +18,7 @@ import { CertManagerCertificates } from '../certificates/cert-manager.ts';
 import { Certificates } from '../certificates/certificates.ts';
 import { GivenCertificates } from '../certificates/given.ts';
 import { PrivateCa } from '../certificates/private-ca.ts';
+import type { CertificateSource } from '../certificates/source.ts';
 import type { Clouds } from '../clouds.ts';
 import type { Context } from '../context.ts';
 import { Freshest } from '../freshest.ts';
@@ -61,6 +62,7 @@ export interface NodeClaimOptions {
   readonly reservations: Reservations;
   readonly revisions: Revisions;
   readonly secrets: Pick<NodeClassSecrets, 'authorityOf'>;
+  readonly acme: CertificateSource;
   /** For machines that call for their secrets. */
   readonly tickets: TicketOffice;
 }
@@ -139,6 +141,7 @@ function partsOf(context: Context, options: NodeClaimOptions, writer: ClaimWrite
   const certificates = new Certificates({
     PrivateCA: new PrivateCa(authorityOf),
     SecretRef: new GivenCertificates(client, namespace, clock),
+    ACME: options.acme,
     CertManager: new CertManagerCertificates(client, namespace, clock),
   });
   const credentials = new CredentialStore(context, certificates, options.tickets);

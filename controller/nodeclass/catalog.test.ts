@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { SizeOnSale } from '#machine/cloud/provider.ts';
 import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
 
+import { acmeOf } from '../testing/certificates.ts';
 import { memoryContext } from '../testing/context.ts';
 import { FakeClouds } from '../testing/fake-clouds.ts';
 import { nodeClass } from '../testing/objects.ts';
@@ -20,7 +21,11 @@ beforeEach(async () => {
   clouds = new FakeClouds();
   catalog = new CloudCatalog(world.context, new Revisions(world.context), clouds);
   await world.client.create(unikraftNodeClasses, nodeClass());
-  const controller = new NodeClassController(world.context, { clouds, releases: clouds.releases });
+  const controller = new NodeClassController(world.context, {
+    clouds,
+    releases: clouds.releases,
+    acme: acmeOf(world.context),
+  });
   await controller.reconcile('default', signal);
 });
 

@@ -11,6 +11,7 @@ import type {
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
 import { checkServed, type BootstrapSettings } from '../bootstrap/mode.ts';
+import type { AcmeCertificates } from '../certificates/acme/acme.ts';
 import type { CertManagerCertificates } from '../certificates/cert-manager.ts';
 import type { GivenCertificates } from '../certificates/given.ts';
 import type { Clouds } from '../clouds.ts';
@@ -50,6 +51,7 @@ export interface World {
   readonly secrets: NodeClassSecrets;
   readonly given: Pick<GivenCertificates, 'check'>;
   readonly certManager: Pick<CertManagerCertificates, 'check'>;
+  readonly acme: Pick<AcmeCertificates, 'check'>;
   readonly bootstrap: BootstrapSettings | undefined;
   readonly lookups: Lookups;
   readonly clusterUid: string;
@@ -112,7 +114,7 @@ export async function check(
       aspect: 'CertificateReady',
       name: 'certificate',
       pace: athome,
-      look: async () => checkCertificate(nodeClass, world),
+      look: async () => checkCertificate(nodeClass, world, signal),
     }),
     ask({
       aspect: 'CredentialsReady',
@@ -211,7 +213,8 @@ async function resolvePlacement(
 /** @returns the fingerprint of what the user gave; machines made from another one would differ */
 async function checkCertificate(
   nodeClass: Live<UnikraftNodeClass>,
-  { secrets, given, certManager }: World,
+  { secrets, given, certManager, acme }: World,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   switch (nodeClass.spec.certificate.api.mode) {
     case 'PrivateCA':
@@ -220,6 +223,9 @@ async function checkCertificate(
       return given.check(nodeClass.spec);
     case 'CertManager':
       await certManager.check(nodeClass.spec);
+      return undefined;
+    case 'ACME':
+      await acme.check(nodeClass.spec, signal);
       return undefined;
     case 'None':
       return undefined;

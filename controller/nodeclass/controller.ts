@@ -15,6 +15,7 @@ import { milliseconds, seconds, type Duration } from '#schemas/time/clock.ts';
 
 import type { BootstrapSettings } from '../bootstrap/mode.ts';
 import { by } from '../caches.ts';
+import type { AcmeCertificates } from '../certificates/acme/acme.ts';
 import { CertManagerCertificates } from '../certificates/cert-manager.ts';
 import { GivenCertificates } from '../certificates/given.ts';
 import type { Clouds } from '../clouds.ts';
@@ -37,6 +38,8 @@ import { Termination } from './termination.ts';
 export interface NodeClassOptions {
   readonly clouds: Clouds;
   readonly releases: KraftletReleases;
+  /** What it knows of its authorities' limits is that of the machines too. */
+  readonly acme: Pick<AcmeCertificates, 'check'>;
   /** How machines that call for their secrets are served; undefined: not at all. */
   readonly bootstrap?: BootstrapSettings | undefined;
 }

@@ -6,6 +6,7 @@ import { CloudCatalog } from '../nodeclass/catalog.ts';
 import { Revisions } from '../nodeclass/revisions.ts';
 import { Nominations } from '../provisioning/nominations.ts';
 import { Reservations } from '../reservations/reservations.ts';
+import { acmeOf } from './certificates.ts';
 import type { ClaimWorld } from './claim-world.ts';
 
 /** The controllers of claims as they are wired, in a world whose context or cloud may be another than its own. */
@@ -28,6 +29,7 @@ export function claimControllers(
     releases,
     reservations: new Reservations(context),
     revisions,
+    acme: acmeOf(context),
     secrets: { authorityOf: async () => authority },
     tickets: noTickets,
   };

@@ -13,6 +13,7 @@ import type { Duration } from '#schemas/time/clock.ts';
 
 import { NodeClassController } from '../nodeclass/controller.ts';
 import { Revisions } from '../nodeclass/revisions.ts';
+import { acmeOf } from './certificates.ts';
 import { memoryContext } from './context.ts';
 import { FakeClouds } from './fake-clouds.ts';
 import { nodeClass, nodeClassSpec } from './objects.ts';
@@ -91,7 +92,11 @@ export class NodeClassWorld {
 
   #start(): NodeClassController {
     const { clouds } = this;
-    return new NodeClassController(this.context, { clouds, releases: clouds.releases });
+    return new NodeClassController(this.context, {
+      clouds,
+      releases: clouds.releases,
+      acme: acmeOf(this.context),
+    });
   }
 }
 

@@ -19,6 +19,25 @@ export class DnsLookup implements NameLookup {
 
   /** @throws DnsUnavailable when no server answers, or they answer with a failure */
   async lookup(name: string, signal: AbortSignal): Promise<readonly string[]> {
+    return this.#ask(name, async (resolver) => resolver.resolve4(name), signal);
+  }
+
+  /**
+   * Texts of a name, as challenges of ACME are; none when it does not exist (yet).
+   *
+   * @throws DnsUnavailable when no server answers, or they answer with a failure
+   */
+  async texts(name: string, signal: AbortSignal): Promise<readonly string[]> {
+    const asked = async (resolver: Resolver): Promise<string[]> =>
+      (await resolver.resolveTxt(name)).map((parts) => parts.join(''));
+    return this.#ask(name, asked, signal);
+  }
+
+  async #ask(
+    name: string,
+    question: (resolver: Resolver) => Promise<string[]>,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
     signal.throwIfAborted();
     // a resolver of its own for each call, since cancelling ends all that one resolver has under way
     const resolver = new Resolver({ timeout: seconds(2), tries: 2 });
@@ -26,7 +45,7 @@ export class DnsLookup implements NameLookup {
     const cancel = (): void => resolver.cancel();
     signal.addEventListener('abort', cancel, { once: true });
     try {
-      return await addressesOf(resolver, name);
+      return await answersTo(question, resolver);
     } catch (error) {
       signal.throwIfAborted();
       const code = (error as { code?: string }).code ?? 'failure';
@@ -38,9 +57,12 @@ export class DnsLookup implements NameLookup {
   }
 }
 
-async function addressesOf(resolver: Resolver, name: string): Promise<string[]> {
+async function answersTo(
+  question: (resolver: Resolver) => Promise<string[]>,
+  resolver: Resolver,
+): Promise<string[]> {
   try {
-    return await resolver.resolve4(name);
+    return await question(resolver);
   } catch (error) {
     if (absent.has((error as { code?: string }).code ?? '')) return [];
     throw error;

@@ -253,6 +253,12 @@ export const machines = {
       'Pods with volume claims get no machine, since nobody can tell where their volumes are. All other Pods are served. It is tried again every 15 seconds.',
     fix: 'Apply kustomize/rbac of this release: the controller gets, lists and watches persistentvolumeclaims, persistentvolumes and storageclasses.',
   },
+  KPU365: {
+    title: 'No more certificates may be asked for now',
+    happens:
+      'The authority said so, or certificatesPerWeek are used up. Nothing is asked of it until the time that the message names; the node class is not ready and launches nothing, and a claim that waits ends by its deadline.',
+    fix: 'Wait, or use PrivateCA, which knows no limit. Raise certificate.api.acme.certificatesPerWeek only where the authority allows more.',
+  },
   KPU371: {
     title: 'Names of machines are in no DNS',
     happens:

@@ -122,6 +122,11 @@ export const nodeClass = {
     happens: `CertificateReady=False, and no machine is made with it. ${staysOnLast}`,
     fix: "Install cert-manager, and correct certificate.api.issuerRef: a ClusterIssuer, or an Issuer of the operator's namespace, that is ready. Of an issuer of another group only that cert-manager is there is checked.",
   },
+  KPU366: {
+    title: 'The authority cannot be asked for certificates',
+    happens: `CertificateReady=False, and no machine is made with it. ${staysOnLast}`,
+    fix: 'Correct what the message names: the directory, the Secret of certificate.api.acme.caSecretRef, the e-mail address, or a zone that the operator does not write itself.',
+  },
   KPU260: {
     title: 'The Kraftlet chart cannot be had',
     happens: `KraftletReady=False. ${staysOnLast}`,

@@ -102,6 +102,13 @@ export const specDefaults = {
                   default: "cert-manager.io"
                 }
               }
+            },
+            acme: {
+              properties: {
+                certificatesPerWeek: {
+                  default: 50
+                }
+              }
             }
           }
         }

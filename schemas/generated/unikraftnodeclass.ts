@@ -408,12 +408,13 @@ export interface CertificateSpec {
  */
 export interface ApiCertificate {
   /**
-   * PrivateCA: the operator signs a certificate for each machine with a CA of its own or of caSecretRef, and Kraftlet trusts that CA alone. SecretRef: all machines show the certificate of secretRef. CertManager: cert-manager is asked for a certificate for each machine. None: machines show what they like and nobody checks it, so whoever is on the way reads their tokens; for trials only.
+   * PrivateCA: the operator signs a certificate for each machine with a CA of its own or of caSecretRef, and Kraftlet trusts that CA alone. SecretRef: all machines show the certificate of secretRef. CertManager: cert-manager is asked for a certificate for each machine. ACME: an authority is, by a challenge in the zone of dns. None: machines show what they like and nobody checks it, so whoever is on the way reads their tokens; for trials only.
    */
-  mode: 'PrivateCA' | 'SecretRef' | 'CertManager' | 'None';
+  mode: 'PrivateCA' | 'SecretRef' | 'CertManager' | 'ACME' | 'None';
   caSecretRef?: SecretRef;
   secretRef?: CertificateSecretRef;
   issuerRef?: IssuerRef;
+  acme?: AcmeSpec;
   /**
    * How long a certificate of PrivateCA or CertManager is valid. It is fixed at launch, so it has to outlive the machine. When absent it is as long as the machine may live (expireAfter) and a day; for ever means as long as the authority, or what the issuer gives.
    */
@@ -424,6 +425,35 @@ export interface ApiCertificate {
  * Secret in the operator's namespace with the CA as tls.crt and tls.key; without it the operator makes one.
  */
 export interface SecretRef {
+  /**
+   * Name of the Secret.
+   */
+  name: string;
+}
+
+/**
+ * An authority that speaks ACME (RFC 8555). Naming it agrees to its terms of service. The account is a Secret of the operator's namespace, made once for each directory.
+ */
+export interface AcmeSpec {
+  /**
+   * Its directory, such as https://acme-v02.api.letsencrypt.org/directory.
+   */
+  directoryURL: string;
+  /**
+   * Whom the authority may write to.
+   */
+  email?: string;
+  caSecretRef?: AcmeCaSecretRef;
+  /**
+   * How many certificates are asked for in seven days for a zone; then no machine is made with one. Let's Encrypt allows 50 for a registered domain, which others may use too. Default: 50.
+   */
+  certificatesPerWeek?: number;
+}
+
+/**
+ * Secret in the operator's namespace with authorities as ca.crt, which are trusted in place of the public ones: for the directory, and for what is issued.
+ */
+export interface AcmeCaSecretRef {
   /**
    * Name of the Secret.
    */

@@ -1,5 +1,6 @@
 import type { Clouds } from '#controller/clouds.ts';
 import { NodeClassController } from '#controller/nodeclass/controller.ts';
+import { acmeOf } from '#controller/testing/certificates.ts';
 import { memoryContext } from '#controller/testing/context.ts';
 import { FakeClouds } from '#controller/testing/fake-clouds.ts';
 import { nodeClassSpec } from '#controller/testing/objects.ts';
@@ -33,6 +34,7 @@ export class ClassesInClouds {
     this.#controller = new NodeClassController(this.#memory.context, {
       clouds,
       releases: fakes.releases,
+      acme: acmeOf(this.#memory.context),
     });
   }
 

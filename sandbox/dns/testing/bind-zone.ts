@@ -15,7 +15,7 @@ import type { Bind } from '../../tools/bind.ts';
 const run = promisify(execFile);
 const shownTypes = new Set(['A', 'AAAA', 'CNAME', 'TXT']);
 
-/** BIND on loopback with one zone, which `key` may update and `reader` may only read. */
+/** BIND on loopback with one zone, which `key` may update and `reader` may only read, or everybody where it is public. */
 export class BindZone {
   readonly zone: string;
   readonly port: number;
@@ -39,13 +39,13 @@ export class BindZone {
   static async start(
     bind: Bind,
     zone: string,
-    { key, reader }: { key: TsigKey; reader: TsigKey },
+    { key, reader, isPublic = false }: { key: TsigKey; reader: TsigKey; isPublic?: boolean },
   ): Promise<BindZone> {
     const folder = await mkdtemp(join(tmpdir(), 'bind-'));
     await writeFile(join(folder, 'zone'), zoneFile);
     return withFreePort(async (port) => {
       const config = join(folder, 'named.conf');
-      await writeFile(config, configuration(folder, port, zone, [key, reader]));
+      await writeFile(config, configuration(folder, port, zone, { keys: [key, reader], isPublic }));
       const env = bind.env as Record<string, string | undefined>;
       const command = [bind.named, '-g', '-n', '1', '-c', config] as const;
       const process = LocalProcess.start({ name: 'named', command, env }, join(folder, 'log'));
@@ -115,7 +115,7 @@ function configuration(
   folder: string,
   port: number,
   zone: string,
-  keys: readonly [writer: TsigKey, reader: TsigKey],
+  { keys, isPublic }: { keys: readonly [writer: TsigKey, reader: TsigKey]; isPublic: boolean },
 ): string {
   const declared = keys.map(
     ({ name, algorithm, secret }) =>
@@ -126,7 +126,7 @@ function configuration(
 options {
   directory "${folder}"; pid-file none; session-keyfile none; managed-keys-directory "${folder}";
   listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; };
-  recursion no; dnssec-validation no; allow-query { ${all} }; allow-transfer { ${all} };
+  recursion no; dnssec-validation no; allow-query { ${isPublic ? 'any;' : all} }; allow-transfer { ${all} };
 };
 controls { };
 ${declared.join('\n')}

@@ -78,11 +78,12 @@ type Api = UnikraftNodeClassSpec['certificate']['api'];
 
 const anyCertificate: fc.Arbitrary<Api> = fc
   .tuple(
-    fc.constantFrom<Api['mode']>('PrivateCA', 'SecretRef', 'CertManager', 'None'),
+    fc.constantFrom<Api['mode']>('PrivateCA', 'SecretRef', 'CertManager', 'ACME', 'None'),
     someOf<Omit<Api, 'mode'>>({
       duration: anyDuration,
       caSecretRef: fc.constant({ name: 'ca' }),
       secretRef: fc.constant({ name: 'tls' }),
+      acme: fc.constant({ directoryURL: 'https://acme.example.com/directory' }),
       issuerRef: fc.constantFrom(
         { name: 'ca' },
         { name: 'pca', kind: 'PcaIssuer', group: 'pca.example.com' },

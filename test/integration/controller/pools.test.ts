@@ -6,6 +6,7 @@ import { informers } from '#controller/informers.ts';
 import { Revisions } from '#controller/nodeclass/revisions.ts';
 import { nodeClassController } from '#controller/nodeclass/wiring.ts';
 import { nodePoolController } from '#controller/nodepool/wiring.ts';
+import { acmeOf } from '#controller/testing/certificates.ts';
 import { FakeClouds } from '#controller/testing/fake-clouds.ts';
 import { nodeClaim, nodeClass, nodePool, runningMachine } from '#controller/testing/objects.ts';
 import { isNotFound } from '#kube/client/errors.ts';
@@ -66,7 +67,11 @@ async function start(): Promise<unknown> {
   context = { ...base, caches, recorder: { record: () => {} }, clusterUid: 'test' };
   const wait = milliseconds(300);
   const controllers = [
-    nodeClassController(context, { clouds, releases: clouds.releases }, metrics),
+    nodeClassController(
+      context,
+      { clouds, releases: clouds.releases, acme: acmeOf(context) },
+      metrics,
+    ),
     nodePoolController(context, {}, metrics),
     ...disruptionControllers(context, { plannedFor: () => [], wait }, metrics),
   ];

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+
+import type { KubeClient } from '#kube/client/client.ts';
+import { isAlreadyExists, isConflict } from '#kube/client/errors.ts';
+import { newKey } from '#pki/new-request.ts';
+import type { Secret } from '#schemas/kubernetes/core.ts';
+import type { Live } from '#schemas/kubernetes/meta.ts';
+import { secrets, type Key } from '#schemas/kubernetes/resource.ts';
+
+import { readSecret, textIn } from '../../read-secret.ts';
+
+const keyName = 'account.key';
+const issuedName = 'issued';
+const challengesName = 'challenges';
+
+/** A text at a name. */
+export interface Placed {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What is known of one authority across restarts. */
+export interface Known {
+  readonly key: string;
+  /** When certificates were asked for, RFC 3339, by zone. */
+  readonly issued: Readonly<Record<string, readonly string[]>>;
+  /** Challenges that may stand in a zone, by UID of the claim. */
+  readonly challenges: Readonly<Record<string, readonly Placed[]>>;
+}
+
+/**
+ * The Secret that keeps the account of one authority: its key, what was asked for in the last days, and the
+ * challenges that may still stand in a zone. All node classes with the same directory share it.
+ */
+export class AcmeAccount {
+  readonly #client: KubeClient;
+  readonly #key: Key;
+
+  constructor(client: KubeClient, namespace: string, directoryURL: string) {
+    const hash = createHash('sha256').update(directoryURL).digest('hex').slice(0, 10);
+    this.#client = client;
+    this.#key = { namespace, name: `acme-account-${hash}` };
+  }
+
+  /** Makes it where there is none. */
+  async read(): Promise<Known> {
+    return knownIn((await readSecret(this.#client, this.#key)) ?? (await this.#make()));
+  }
+
+  /** Writes what `change` makes of it, again and again until nobody else wrote meanwhile; undefined changes nothing. */
+  async change(change: (known: Known) => Partial<Known> | undefined): Promise<void> {
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- read anew after each conflict
+      const secret = (await readSecret(this.#client, this.#key)) ?? (await this.#make());
+      const wanted = change(knownIn(secret));
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      if (!wanted || (await this.#write(secret, wanted))) return;
+    }
+  }
+
+  async #write(
+    { metadata }: Live<Secret>,
+    { issued, challenges }: Partial<Known>,
+  ): Promise<boolean> {
+    const data = {
+      ...(issued && { [issuedName]: base64(JSON.stringify(issued)) }),
+      ...(challenges && { [challengesName]: base64(JSON.stringify(challenges)) }),
+    };
+    const body = { metadata: { resourceVersion: metadata.resourceVersion }, data };
+    try {
+      await this.#client.patch(secrets, this.#key, { type: 'merge', body });
+      return true;
+    } catch (error) {
+      if (isConflict(error)) return false;
+      throw error;
+    }
+  }
+
+  async #make(): Promise<Live<Secret>> {
+    const secret: Secret = {
+      metadata: { ...this.#key },
+      type: 'Opaque',
+      data: { [keyName]: base64(await newKey()) },
+    };
+    try {
+      return await this.#client.create(secrets, secret);
+    } catch (error) {
+      const there = isAlreadyExists(error) ? await readSecret(this.#client, this.#key) : undefined;
+      if (!there) throw error;
+      return there;
+    }
+  }
+}
+
+function knownIn(secret: Secret): Known {
+  return {
+    key: textIn(secret, keyName),
+    issued: JSON.parse(textIn(secret, issuedName) || '{}') as Known['issued'],
+    challenges: JSON.parse(textIn(secret, challengesName) || '{}') as Known['challenges'],
+  };
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
