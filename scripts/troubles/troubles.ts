@@ -152,7 +152,7 @@ export const troubles: readonly Trouble[] = [
   },
   {
     elsewhere: 'The limits of a certificate authority were reached.',
-    here: 'A private CA has no such limits. With a public one orders are to be counted and to wait.',
+    here: 'A private CA has none. With a public one orders are counted over restarts, and it is left alone for as long as it says.',
   },
   {
     elsewhere:

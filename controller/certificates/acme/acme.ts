@@ -154,7 +154,8 @@ export class AcmeCertificates implements CertificateSource {
         'No authority that is trusted signed what was issued; name it in certificate.api.acme.caSecretRef',
       );
     } finally {
-      if (!signal.aborted) await this.#tidyUp(request, account, signal);
+      // What cannot be taken down now is written down, and goes with the machine: no reason to lose what was issued.
+      if (!signal.aborted) await this.#tidyUp(request, account, signal).catch(() => undefined);
     }
   }
 

@@ -23,8 +23,8 @@ const pause: Duration = seconds(1);
 const patience: Duration = seconds(150);
 
 /**
- * Answers an order's challenges and takes its certificate; whoever put the challenges up takes them down. All challenges are put up before the authority looks at any, since a
- * name and its wildcard have one place for both.
+ * Answers an order's challenges and takes its certificate; its caller takes the challenges down again. All are put up before the
+ * authority looks at any, since a name and its wildcard have one place for both.
  *
  * @throws AcmeProblem where the authority refuses, or it takes longer than a few minutes
  */

@@ -13,6 +13,9 @@ const shared = {
 const own = { name: 'machines-tls' };
 const acme = { directoryURL: 'https://acme-v02.api.letsencrypt.org/directory' };
 const zone = 'machines.example.com';
+const tsig = { name: 'kpu', secretRef: { name: 'dns-key' } };
+const proven = (dns: UnikraftNodeClassSpec['dns']): ReturnType<typeof nodeClass> =>
+  nodeClass({ dns, certificate: { api: { mode: 'ACME', acme } } });
 const by = (api: Api): ReturnType<typeof nodeClass> => nodeClass({ certificate: { api } });
 
 /** What goes together for the certificates of machines. */
@@ -76,10 +79,13 @@ export const certificateRules: readonly Rule[] = [
       'ACME needs a text in the zone, which the operator does not write with this DNS provider.',
     fix: 'Set spec.dns.provider to Route53, CloudDNS or RFC2136, or use PrivateCA.',
     docs: 'The authority looks for a challenge in the zone before it signs.',
-    accepts: [by({ mode: 'ACME', acme }), nodeClass({ dns: { provider: 'None', zone } })],
-    rejects: [
-      nodeClass({ dns: { provider: 'None', zone }, certificate: { api: { mode: 'ACME', acme } } }),
+    accepts: [
+      by({ mode: 'ACME', acme }),
+      proven({ provider: 'CloudDNS', zone }),
+      proven({ provider: 'RFC2136', zone, server: 'ns1.example.com', tsig }),
+      nodeClass({ dns: { provider: 'None', zone } }),
     ],
+    rejects: [proven({ provider: 'None', zone }), proven({ provider: 'ExternalDNS', zone })],
   },
   {
     ...shared,
