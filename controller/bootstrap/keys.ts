@@ -1,5 +1,5 @@
 import type { KubeClient } from '#kube/client/client.ts';
-import { isAlreadyExists, isConflict } from '#kube/client/errors.ts';
+import { isConflict } from '#kube/client/errors.ts';
 import { newSigningKey, type SigningKey } from '#machine/bootstrap/one-time-token.ts';
 import { Authority } from '#pki/authority.ts';
 import type { Secret } from '#schemas/kubernetes/core.ts';
@@ -15,7 +15,7 @@ import {
   type Instant,
 } from '#schemas/time/clock.ts';
 
-import { readSecret, textIn } from '../read-secret.ts';
+import { makeOnce, readSecret, textIn } from '../read-secret.ts';
 
 /** In the operator's namespace; whoever deletes it fails the launches that are under way, and no machine that is up. */
 export const bootstrapSecretName = 'karpenter-unikraft-bootstrap';
@@ -107,9 +107,8 @@ export class BootstrapKeys {
   async #make(): Promise<Live<Secret>> {
     const options = { commonName: 'Unikraft machine bootstrap', validity: authorityValidity };
     const { pem } = await Authority.create(this.#clock, options);
-    const secret: Secret = {
+    return makeOnce(this.#client, this.#key, {
       metadata: {
-        ...this.#key,
         labels: { 'app.kubernetes.io/managed-by': manager },
         annotations: { [rotatedAt]: this.#clock.stamp() },
       },
@@ -119,14 +118,7 @@ export class BootstrapKeys {
         'tls.key': base64(pem.privateKey),
         [signingKeys]: base64(JSON.stringify([await newSigningKey()])),
       },
-    };
-    try {
-      return await this.#client.create(secrets, secret);
-    } catch (error) {
-      const there = isAlreadyExists(error) ? await readSecret(this.#client, this.#key) : undefined;
-      if (!there) throw error;
-      return there;
-    }
+    });
   }
 
   #take(secret: Live<Secret>): Stored {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 
 import type { KubeClient } from '#kube/client/client.ts';
-import { isAlreadyExists, isConflict } from '#kube/client/errors.ts';
+import { isConflict } from '#kube/client/errors.ts';
 import { newKey } from '#pki/new-request.ts';
 import type { Secret } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { secrets, type Key } from '#schemas/kubernetes/resource.ts';
 
-import { readSecret, textIn } from '../../read-secret.ts';
+import { makeOnce, readSecret, textIn } from '../../read-secret.ts';
 
 const keyName = 'account.key';
 const issuedName = 'issued';
@@ -78,18 +78,10 @@ export class AcmeAccount {
   }
 
   async #make(): Promise<Live<Secret>> {
-    const secret: Secret = {
-      metadata: { ...this.#key },
+    return makeOnce(this.#client, this.#key, {
       type: 'Opaque',
       data: { [keyName]: base64(await newKey()) },
-    };
-    try {
-      return await this.#client.create(secrets, secret);
-    } catch (error) {
-      const there = isAlreadyExists(error) ? await readSecret(this.#client, this.#key) : undefined;
-      if (!there) throw error;
-      return there;
-    }
+    });
   }
 }
 
