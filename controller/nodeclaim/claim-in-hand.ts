@@ -64,7 +64,8 @@ export class ClaimInHand {
     this.claim = claim;
     this.revision = revision;
     this.#clock = clock;
-    this.status = structuredClone(claim.status ?? {});
+    // Rounds take all claims in hand each minute: what stands below the first level is replaced and never written to.
+    this.status = { ...claim.status };
     this.identity = identityOf(claim, clusterUid);
   }
 

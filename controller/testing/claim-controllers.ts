@@ -15,7 +15,8 @@ export function claimControllers(
   {
     context = world.context,
     cloud = world.cloud,
-  }: Partial<Pick<ClaimWorld, 'context' | 'cloud'>> = {},
+    reservations = new Reservations(context),
+  }: Partial<Pick<ClaimWorld, 'context' | 'cloud'>> & { reservations?: Reservations } = {},
 ): ReturnType<typeof nodeClaimControllers> {
   const { dns, platform, releases, authority } = world;
   const clouds = { for: async () => cloud, dns: async () => dns };
@@ -27,7 +28,7 @@ export function claimControllers(
     nominations: new Nominations(context),
     platform,
     releases,
-    reservations: new Reservations(context),
+    reservations,
     revisions,
     acme: acmeOf(context),
     secrets: { authorityOf: async () => authority },

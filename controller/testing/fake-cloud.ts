@@ -41,7 +41,7 @@ const zones = ['eu-central-1a', 'eu-central-1b'];
  */
 export class FakeCloud implements CloudProvider {
   readonly name = 'aws';
-  /** Every instance that was ever made. */
+  /** Every instance that was ever made; a test that makes very many may forget those that have ended. */
   readonly made: MadeInstance[] = [];
   readonly launches: LaunchRequest[] = [];
   readonly launchFaults: LaunchFault[] = [];
@@ -55,6 +55,7 @@ export class FakeCloud implements CloudProvider {
   readonly parts = new FakeParts();
   types: MachineType[] = [machineType('m8i.large', 4, 16), machineType('m8i.xlarge', 8, 32)];
   readonly #refused = new Set<string>();
+  #numbers = 0;
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -132,7 +133,7 @@ export class FakeCloud implements CloudProvider {
       this.#refused.add(place);
       throw new InsufficientCapacity(`no room for ${place}`, 'capacity');
     }
-    const number = this.made.length + 1;
+    const number = ++this.#numbers;
     const madeAt = this.#clock.now();
     const instance = { id: `i-${number}`, token, request, address: `10.0.0.${number}`, madeAt };
     this.made.push(instance);

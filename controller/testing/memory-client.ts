@@ -20,7 +20,7 @@ import type { Clock } from '#schemas/time/clock.ts';
 
 import { patched } from './patching.ts';
 import { alreadyExists, invalid, notFound } from './refusals.ts';
-import { selects } from './selecting.ts';
+import { selector } from './selecting.ts';
 import { watchOf, type Change } from './watching.ts';
 import { checkPreconditions, freeze, merged, specOf, withStatus } from './writing.ts';
 
@@ -125,7 +125,7 @@ export class MemoryClient implements KubeClient {
     const call: Call = { verb: 'list', plural: resource.plural, key: options.namespace ?? '' };
     return this.#call(call, options, () => ({
       metadata: { resourceVersion: String(this.#version) },
-      items: this.all(resource).filter((object) => selects(options, object)),
+      items: this.all(resource).filter(selector(options)),
     }));
   }
 

@@ -8,7 +8,7 @@ import type { Clock } from '#schemas/time/clock.ts';
 
 import { guardDropped } from './dropped-fields.ts';
 import type { Change, MemoryClient } from './memory-client.ts';
-import { selects } from './selecting.ts';
+import { selector } from './selecting.ts';
 
 interface Scope<T> {
   readonly namespace?: string;
@@ -26,9 +26,10 @@ export class MemoryInformer<T extends KubeObject> implements Informer<T> {
   lastEventAt: number;
   readonly #clock: Clock;
   readonly #scope: Scope<T>;
+  readonly #isInScope: (object: KubeObject) => boolean;
   readonly #reader: ShapeReader<T> | undefined;
   readonly #objects = new Map<string, Live<T>>();
-  readonly #indexes = new Map<string, (object: Live<T>) => string[]>();
+  readonly #indexes = new Map<string, Index<T>>();
   readonly #handlers = new Set<InformerHandler<T>>();
   readonly #held: Change[] = [];
   #holding = false;
@@ -37,6 +38,7 @@ export class MemoryInformer<T extends KubeObject> implements Informer<T> {
     this.resource = resource;
     this.#clock = clock;
     this.#scope = scope;
+    this.#isInScope = selector(scope);
     this.#reader = scope.kept && new ShapeReader(scope.kept);
     this.lastEventAt = clock.now();
     for (const object of client.all(resource)) this.#take({ type: 'ADDED', resource, object });
@@ -67,13 +69,17 @@ export class MemoryInformer<T extends KubeObject> implements Informer<T> {
   }
 
   by(index: string, value: string): Live<T>[] {
-    const valuesOf = this.#indexes.get(index);
-    if (!valuesOf) throw new Error(`${this.resource.kind} has no index "${index}"`);
-    return this.list().filter((object) => valuesOf(object).includes(value));
+    const known = this.#indexes.get(index);
+    if (!known) throw new Error(`${this.resource.kind} has no index "${index}"`);
+    // in the order in which the objects came, as a list gives them
+    const keys = known.keys.get(value) ?? new Set();
+    return [...keys].flatMap((key) => this.#objects.get(key) ?? []);
   }
 
   addIndex(name: string, valuesOf: (object: Live<T>) => string[]): void {
-    this.#indexes.set(name, valuesOf);
+    const index: Index<T> = { valuesOf, keys: new Map() };
+    this.#indexes.set(name, index);
+    for (const [key, object] of this.#objects) enter(index, key, { object });
   }
 
   subscribe(handler: InformerHandler<T>): () => void {
@@ -101,14 +107,39 @@ export class MemoryInformer<T extends KubeObject> implements Informer<T> {
   }
 
   #take(change: Change): void {
-    if (!selects(this.#scope, change.object)) return;
+    if (!this.#isInScope(change.object)) return;
     this.lastEventAt = this.#clock.now();
     const object = this.#kept(change.object as Live<T>);
     const key = keyText(object.metadata);
     const old = this.#objects.get(key);
+    for (const index of this.#indexes.values()) {
+      enter(index, key, { old, object: change.type === 'DELETED' ? undefined : object });
+    }
     if (change.type === 'DELETED') this.#objects.delete(key);
     else this.#objects.set(key, object);
     for (const handler of this.#handlers) tell(handler, change.type, object, old);
+  }
+}
+
+interface Index<T extends KubeObject> {
+  readonly valuesOf: (object: Live<T>) => string[];
+  /** Keys of objects by value. */
+  readonly keys: Map<string, Set<string>>;
+}
+
+/** What an object is found by from now on; what it was found by already keeps its place there. */
+function enter<T extends KubeObject>(
+  { valuesOf, keys }: Index<T>,
+  key: string,
+  { old, object }: { old?: Live<T> | undefined; object: Live<T> | undefined },
+): void {
+  const values = object ? valuesOf(object) : [];
+  for (const value of old ? valuesOf(old) : []) {
+    if (!values.includes(value)) keys.get(value)?.delete(key);
+  }
+  for (const value of values) {
+    const own = keys.get(value) ?? new Set();
+    keys.set(value, own.add(key));
   }
 }
 

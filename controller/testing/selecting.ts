@@ -7,25 +7,35 @@ interface Selection {
 }
 
 /** Whether a list or watch with these options shows the object; the selectors are those that this project sends. */
-export function selects(
-  { namespace, labelSelector, fieldSelector }: Selection,
-  object: KubeObject,
-): boolean {
-  const labels = object.metadata?.labels ?? {};
-  return (
-    (namespace === undefined || object.metadata?.namespace === namespace) &&
-    partsOf(labelSelector).every((part) => matches(part, (key) => labels[key])) &&
-    partsOf(fieldSelector).every((part) => matches(part, (path) => fieldOf(object, path)))
-  );
+export function selects(selection: Selection, object: KubeObject): boolean {
+  return selector(selection)(object);
 }
 
+/** The same for many objects: what is selected by is read once. */
+export function selector(selection: Selection): (object: KubeObject) => boolean {
+  const { namespace, labelSelector, fieldSelector } = selection;
+  const byLabels = partsOf(labelSelector).map(toTest);
+  const byFields = partsOf(fieldSelector).map(toTest);
+  return (object) => {
+    const { labels = {}, namespace: own } = object.metadata ?? {};
+    return (
+      (namespace === undefined || own === namespace) &&
+      byLabels.every((test) => test((key) => labels[key])) &&
+      byFields.every((test) => test((path) => fieldOf(object, path)))
+    );
+  };
+}
+
+type Test = (valueOf: (key: string) => string | undefined) => boolean;
+
 /** `key`, `!key`, `key=value`, `key==value` or `key!=value`; a set such as `key in (a, b)` is not understood. */
-function matches(part: string, valueOf: (key: string) => string | undefined): boolean {
+function toTest(part: string): Test {
   const [, key = '', operator, value] = /^(.*?)\s*(==|!=|=)\s*(.*)$/.exec(part) ?? [];
-  if (operator === '!=') return valueOf(key) !== value;
-  if (operator !== undefined) return valueOf(key) === value;
+  if (operator === '!=') return (valueOf) => valueOf(key) !== value;
+  if (operator !== undefined) return (valueOf) => valueOf(key) === value;
   if (part.includes('(')) throw new Error(`selector "${part}" is more than this fake understands`);
-  return part.startsWith('!') ? valueOf(part.slice(1)) === undefined : valueOf(part) !== undefined;
+  if (part.startsWith('!')) return (valueOf) => valueOf(part.slice(1)) === undefined;
+  return (valueOf) => valueOf(part) !== undefined;
 }
 
 function partsOf(selector: string | undefined): string[] {
