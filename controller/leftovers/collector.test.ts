@@ -3,10 +3,12 @@ import { beforeEach, expect, test } from 'vitest';
 import { ApiError, ConnectionError } from '#kube/client/errors.ts';
 import type { Logger } from '#kube/log.ts';
 import { Metrics } from '#kube/metrics.ts';
+import { certificateFor, certificateName } from '#machine/certificate/cert-manager.ts';
 import type { InstancePart } from '#machine/cloud/provider.ts';
 import { dnsEndpoints } from '#machine/dns/externaldns/endpoint.ts';
 import { DnsUnavailable, ListIncomplete, TerminationRefused } from '#machine/errors.ts';
 import { nodeClaims } from '#schemas/karpenter/types.ts';
+import { certificates } from '#schemas/kubernetes/cert-manager.ts';
 import {
   controllerRevisions,
   nodes,
@@ -247,6 +249,21 @@ test('no Pod is freed and no Node goes without the proof that the instance is go
   expect(guest?.metadata.finalizers).toContain(finalizers.kraftletPod);
 });
 
+test('no Pod is freed on the word of another account, or another class, in the same region', async () => {
+  tearOff();
+  const { client, namespace, cloud } = world;
+  const stored = client.peek(controllerRevisions, { namespace, name: revisionName })!;
+  const { spec, ...data } = stored.data as ResolvedNodeClass;
+  const aws = { ...spec.aws!, assumeRoleARN: 'arn:aws:iam::210987654321:role/machines' };
+  const other = { ...data, nodeClass: 'other', spec: { ...spec, aws } };
+  // the class went with its last revision, and what is left leads to the same region in an account that is empty
+  client.remove(controllerRevisions, stored.metadata);
+  client.seed(controllerRevisions, { ...stored, metadata: { namespace, name: 'o' }, data: other });
+  cloud.snapshot = async () => [];
+  await rounds(8);
+  expect(world.leaks()).toMatchObject({ instances: 1, nodes: 1, heldPods: 1 });
+});
+
 test('an instance that may not be ended is told, and what comes after it waits', async () => {
   tearOff();
   world.cloud.terminateFailure = new TerminationRefused('it is protected');
@@ -275,14 +292,20 @@ test('a volume goes only when nobody has it and it is whole', async () => {
   expect(world.cloud.parts.all).toEqual([]);
 });
 
+type Spec = ResolvedNodeClass['spec'];
+
+/** As if the class had said so when the machine was made. */
+function reviseSpec(revise: (spec: Spec) => Spec): void {
+  const { client, namespace } = world;
+  const stored = client.peek(controllerRevisions, { namespace, name: revisionName })!;
+  const data = stored.data as ResolvedNodeClass;
+  client.seed(controllerRevisions, { ...stored, data: { ...data, spec: revise(data.spec) } });
+}
+
 test('where external-dns writes the names, what it is asked by goes first', async () => {
   const uid = tearOff();
   const { client, namespace } = world;
-  const key = { namespace, name: revisionName };
-  const stored = client.peek(controllerRevisions, key)!;
-  const data = stored.data as ResolvedNodeClass;
-  const dns = { ...data.spec.dns, provider: 'ExternalDNS' as const };
-  client.seed(controllerRevisions, { ...stored, data: { ...data, spec: { ...data.spec, dns } } });
+  reviseSpec((spec) => ({ ...spec, dns: { ...spec.dns, provider: 'ExternalDNS' } }));
   const labelled = { name: 'web-1', namespace, labels: { [labels.claimUid]: uid } };
   client.seed(dnsEndpoints, { metadata: labelled, spec: { endpoints: [] } });
   client.fail(({ plural, verb }) => plural === 'dnsendpoints' && verb === 'delete', denied, 2);
@@ -291,6 +314,41 @@ test('where external-dns writes the names, what it is asked by goes first', asyn
   await rounds(6);
   expect(client.all(dnsEndpoints)).toEqual([]);
   expect(world.leaks().instances).toBe(0);
+});
+
+test('what cert-manager was asked by goes before its Secret, which it would else make again and again', async () => {
+  const uid = tearOff();
+  const { client, namespace } = world;
+  reviseSpec(({ certificate, ...spec }) => ({
+    ...spec,
+    certificate: { ...certificate, api: { mode: 'CertManager', issuerRef: { name: 'ca' } } },
+  }));
+  const certificate = certificateFor({
+    namespace,
+    machine: 'web-1',
+    names: ['api.web-1.machines.example.com'],
+    validity: hours(24),
+    issuerRef: { name: 'ca', kind: 'ClusterIssuer', group: 'cert-manager.io' },
+    labels: { [labels.claimUid]: uid },
+  });
+  const metadata = { ...certificate.metadata, name: certificateName('web-1') };
+  let orders = 0;
+  const issue = (): void => {
+    if (!client.peek(certificates, metadata) || client.peek(secrets, metadata)) return;
+    client.seed(secrets, { metadata, data: {} });
+    orders += 1;
+  };
+  client.seed(certificates, certificate);
+  for (let count = 0; count < 12; count++) {
+    issue();
+    // oxlint-disable-next-line no-await-in-loop -- cert-manager looks before each round
+    await rounds(1);
+  }
+  expect(orders).toBe(1);
+  expect([client.peek(certificates, metadata), client.peek(secrets, metadata)]).toEqual([
+    undefined,
+    undefined,
+  ]);
 });
 
 const denied = new ApiError({ verb: 'DELETE', path: '/' }, { code: 403 }, { message: 'no' });

@@ -1,4 +1,5 @@
 import { dnsEndpoints } from '#machine/dns/externaldns/endpoint.ts';
+import { certificates } from '#schemas/kubernetes/cert-manager.ts';
 import { secrets } from '#schemas/kubernetes/resource.ts';
 import { placeOf } from '#schemas/nodeclass/place.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
@@ -33,13 +34,12 @@ export class Places {
   async all(): Promise<readonly Place[]> {
     const revisions = this.#revisions();
     const [regions, zones] = await Promise.all([this.#regions(revisions), this.#zones(revisions)]);
-    const listed = new Set(regions.map(({ label }) => label));
     return [
-      ...this.#objects(),
+      ...this.#objects(revisions),
       ...this.#endpoints(revisions),
       ...zones.map((zone) => new NamesThere(zone)),
       ...regions.flatMap((region) => [new InstancesThere(region), new PartsThere(region)]),
-      new NodesThere(this.#context, listed),
+      new NodesThere(this.#context, new Set(revisions.map(regionOfClass))),
     ] as readonly Place[];
   }
 
@@ -50,13 +50,12 @@ export class Places {
     return newest.flatMap((one) => resolvedIn(one) ?? []).filter(({ spec }) => placeOf(spec));
   }
 
-  async #regions(revisions: readonly ResolvedNodeClass[]): Promise<(Region & { label: string })[]> {
+  async #regions(revisions: readonly ResolvedNodeClass[]): Promise<Region[]> {
     const { clusterUid } = this.#context;
     return Promise.all(
       firsts(revisions, regionOf).map(async ([name, nodeClass]) => {
-        const { cloud, region } = placeOf(nodeClass.spec)!;
-        const provider = await this.#clouds.for(nodeClass.spec);
-        return { name, label: `${cloud} ${region}`, cloud: provider, nodeClass, clusterUid };
+        const cloud = await this.#clouds.for(nodeClass.spec);
+        return { name, cloud, nodeClass, clusterUid };
       }),
     );
   }
@@ -80,14 +79,20 @@ export class Places {
     return isAsked ? [new ObjectsThere('name', client, dnsEndpoints, namespace)] : [];
   }
 
-  #objects(): ObjectsThere[] {
+  /** Certificates before Secrets: cert-manager makes the Secret of one that is there again, and again. */
+  #objects(revisions: readonly ResolvedNodeClass[]): ObjectsThere[] {
     const { client, namespace } = this.#context;
     const released = releaseResources.flatMap((resource) =>
       (resource.namespaced ? this.#namespaces : [undefined]).map(
         (where) => new ObjectsThere('release', client, resource, where),
       ),
     );
-    return [...released, new ObjectsThere('secret', client, secrets, namespace)];
+    const isOrdered = revisions.some(({ spec }) => spec.certificate.api.mode === 'CertManager');
+    return [
+      ...released,
+      ...(isOrdered ? [new ObjectsThere('secret', client, certificates, namespace)] : []),
+      new ObjectsThere('secret', client, secrets, namespace),
+    ];
   }
 }
 
@@ -100,6 +105,12 @@ function regionOf({ spec }: ResolvedNodeClass): string {
   const { cloud, region } = placeOf(spec)!;
   const account = spec.aws?.assumeRoleARN ?? spec.gcp?.project ?? '';
   return [cloud, region, account].filter((part) => part !== '').join(' ');
+}
+
+/** A region that a class leads to: with another class's account nobody would see its machines. */
+function regionOfClass({ nodeClass, spec }: ResolvedNodeClass): string {
+  const { cloud, region } = placeOf(spec)!;
+  return `${nodeClass} ${cloud} ${region}`;
 }
 
 function zoneOf({ spec, dnsZoneID }: ResolvedNodeClass): string {

@@ -20,7 +20,7 @@ interface FoundNode extends Found {
 /**
  * Nodes of machines, with the Pods that Kraftlet's finalizer holds on them: nobody else would ever take it off. That
  * needs the proof that the instance is gone, or a StatefulSet's Pod would run twice: its region was listed in this very
- * round, shows nothing of the claim, and the Node is not Ready.
+ * round, in every account that its class leads to there, shows nothing of the claim, and the Node is not Ready.
  */
 export class NodesThere implements Place<FoundNode> {
   readonly kind = 'node';
@@ -30,7 +30,7 @@ export class NodesThere implements Place<FoundNode> {
   readonly #regions: ReadonlySet<string>;
   readonly #steps: readonly Step[];
 
-  /** @param regions  those that are listed: `aws eu-central-1` */
+  /** @param regions  those that are listed, by class: `default aws eu-central-1` */
   constructor(context: Context, regions: ReadonlySet<string>) {
     const { client, caches, clock } = context;
     this.#context = context;
@@ -66,13 +66,14 @@ export class NodesThere implements Place<FoundNode> {
       nodeClass: own[labels.nodeClass],
       about: `${name}, ${isReady(node) ? 'Ready' : 'not Ready'}`,
       node,
-      ...((isReady(node) || !this.#isListed(providerID)) && { isBusy: true }),
+      ...((isReady(node) || !this.#isListed(node)) && { isBusy: true }),
     };
   }
 
-  #isListed(providerID: string): boolean {
-    const place = parseProviderID(providerID);
-    return place !== undefined && this.#regions.has(`${place.cloud} ${place.region}`);
+  #isListed({ metadata, spec }: Node): boolean {
+    const nodeClass = metadata?.labels?.[labels.nodeClass];
+    const place = parseProviderID(spec?.providerID ?? '');
+    return place !== undefined && this.#regions.has(`${nodeClass} ${place.cloud} ${place.region}`);
   }
 }
 
