@@ -6,6 +6,8 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 
 import { Authority } from '#pki/authority.ts';
 import type { PemPair } from '#pki/certificate.ts';
+import { anchorsOf } from '#pki/chain.ts';
+import { newChain } from '#pki/testing/chains.ts';
 import { seconds } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 
@@ -77,6 +79,28 @@ test('without a CA whoever answers is believed, with one nobody else', async () 
 
   await expect(platform.health(believing, signal)).resolves.toHaveLength(1);
   await expect(platform.health(doubting, signal)).rejects.toThrow(PlatformUnavailable);
+});
+
+describe('a machine is believed by whatever authority signed the last of its chain:', () => {
+  const given = ['root', 'intermediate'] as const;
+  test.each([
+    ['the whole chain, by the root', 'whole', ['root']],
+    ['the whole chain, by the authority between', 'whole', ['intermediate']],
+    ['the leaf alone, by the authority between', 'leaf', ['intermediate']],
+    ['the leaf alone, by both', 'leaf', given],
+  ] as const)('%s', async (_, shown, by) => {
+    const chain = await newChain(realTime, [fqdn], day);
+    const stranger = await newChain(realTime, [fqdn], day);
+    const { certificate, privateKey } = chain[shown];
+    const ca = by.map((one) => chain[one]).join('');
+    server.setSecureContext({ cert: certificate, key: privateKey });
+    answers['/v1/healthz'] = [healthy];
+    expect(anchorsOf(certificate, ca)).not.toBe(''); // so that its class is Ready
+
+    await expect(platform.health({ ...endpoint, ca }, signal)).resolves.toHaveLength(1);
+    const foreign = platform.health({ ...endpoint, ca: stranger[by[0]] }, signal);
+    await expect(foreign).rejects.toThrow(PlatformUnavailable);
+  });
 });
 
 describe('health', () => {

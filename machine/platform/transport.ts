@@ -17,7 +17,8 @@ const maxBytes = 1 << 20;
 /**
  * One GET to a machine: connected by address, so that no resolver stands between, and believed by name, so that an
  * address which was given to another machine in the meantime is found out. Only the endpoint's own CA is trusted; an
- * endpoint without one is believed whoever answers, which is what certificate mode None means.
+ * endpoint without one is believed whoever answers, which is what certificate mode None means. Any authority of that CA ends the chain, whether or not it signed
+ * itself, as Kraftlet judges it: an issuer within a cluster is often one that another authority signed.
  *
  * Each call has its own connection: calls to one machine are seconds apart, and machines come and go.
  */
@@ -33,7 +34,9 @@ export async function get(
       port: endpoint.port,
       path,
       servername: endpoint.fqdn,
-      ...(endpoint.ca === undefined ? { rejectUnauthorized: false } : { ca: endpoint.ca }),
+      ...(endpoint.ca === undefined
+        ? { rejectUnauthorized: false }
+        : { ca: endpoint.ca, allowPartialTrustChain: true }),
       agent: false,
       headers: {
         host: endpoint.port === 443 ? endpoint.fqdn : `${endpoint.fqdn}:${endpoint.port}`,

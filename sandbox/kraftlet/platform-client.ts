@@ -70,7 +70,10 @@ export class PlatformClient {
     this.#agent = new Agent({
       keepAlive: true,
       rejectUnauthorized: !insecure,
-      ...(certificates === undefined ? {} : { ca: certificatesIn(certificates) }),
+      // Go ends a chain at whatever it is told to trust
+      ...(certificates === undefined
+        ? {}
+        : { ca: certificatesIn(certificates), allowPartialTrustChain: true }),
       lookup: knowing(hosts, dnsServer === undefined ? lookup : lookupAt(dnsServer)),
     });
   }
