@@ -6,6 +6,7 @@ import { connect } from 'node:tls';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
+import { ApiError, ConnectionError } from '#kube/client/errors.ts';
 import { createLogger } from '#kube/log.ts';
 import { Metrics } from '#kube/metrics.ts';
 import { TokenIssuer } from '#machine/testing/token-issuer.ts';
@@ -168,6 +169,24 @@ test('a machine that is early is asked to call again, and pays nothing for it', 
   }
   await world.launched('web-2');
   expect((await send(call)).status).toBe(200);
+});
+
+describe('while the API server', () => {
+  const call = { verb: 'GET', path: '/' };
+  const refused = (code: number): ApiError => new ApiError(call, { code }, { message: 'later' });
+  test.each([
+    ['is not there', new ConnectionError(call, new Error('read ECONNRESET'))],
+    ['is too busy', refused(429)],
+    ['starts', refused(503)],
+  ])('%s, a machine is asked to call again, and its token has not served', async (_, error) => {
+    for (const verb of ['get', 'patch']) {
+      world.client.fail((one) => one.verb === verb, error);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { status, body } = await send(await world.callOf(claim));
+      expect([status, body]).toEqual([503, { error: 'try again' }]);
+    }
+    expect((await send(await world.callOf(claim))).status).toBe(200);
+  });
 });
 
 test('a mistake of ours is told to us, not to strangers', async () => {

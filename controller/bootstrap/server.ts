@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
-import { ApiError } from '#kube/client/errors.ts';
+import { ApiError, ConnectionError } from '#kube/client/errors.ts';
 import type { Logger } from '#kube/log.ts';
 import type { Metrics } from '#kube/metrics.ts';
 import { BootstrapRefused, KeysUnavailable, refusals } from '#machine/bootstrap/refusal.ts';
@@ -132,10 +132,11 @@ function statusOf(error: unknown): number {
   return isPassing(error) ? 503 : 500;
 }
 
-/** A Secret that the class names may come yet, and an API server back. */
+/** A Secret that the class names may come yet, and an API server back, or be less busy. */
 function isPassing(error: unknown): boolean {
-  if (error instanceof ApiError) return error.code >= 500;
-  return [TooEarly, KeysUnavailable, MachineError].some((kind) => error instanceof kind);
+  if (error instanceof ApiError) return error.code >= 500 || error.code === 429;
+  const kinds = [TooEarly, KeysUnavailable, MachineError, ConnectionError];
+  return kinds.some((kind) => error instanceof kind);
 }
 
 /** A stranger learns which of the things he showed was not good, which he knows; and nothing of ours. */

@@ -56,6 +56,19 @@ test('they are made once: a restart finds the same token and key', async () => {
   expect(memory.client.all(secrets)).toHaveLength(1);
 });
 
+test('what is known of a machine is forgotten with its claim, also when somebody took its finalizer off', async () => {
+  const [hand, store] = [handOf('web-1'), newStore()];
+  await ensure(hand, store);
+  const calls = (): number => memory.client.calls.length;
+  let before = calls();
+  await store.get(hand);
+  expect(calls()).toBe(before);
+  memory.client.remove(nodeClaims, { name: 'web-1' });
+  before = calls();
+  await store.get(hand);
+  expect(calls()).toBe(before + 1);
+});
+
 test('two passes that make them at the same time agree', async () => {
   const hand = handOf('web-1');
   const [one, other] = await Promise.all([ensure(hand), ensure(hand)]);

@@ -14,6 +14,7 @@ import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { callbackUrl, type Ticket, type TicketOffice } from '../bootstrap/mode.ts';
 import type { Certificates } from '../certificates/certificates.ts';
 import type { CertificateRequest, MachineCertificate } from '../certificates/source.ts';
+import type { Context } from '../context.ts';
 import { readSecret, textIn } from '../read-secret.ts';
 import type { ClaimInHand } from './claim-in-hand.ts';
 
@@ -52,7 +53,7 @@ export class CredentialStore {
   readonly #known = new Map<string, MachineCredentials>();
 
   constructor(
-    { client, namespace }: { client: KubeClient; namespace: string },
+    { client, namespace, caches }: Pick<Context, 'client' | 'namespace' | 'caches'>,
     certificates: Certificates,
     tickets: TicketOffice,
   ) {
@@ -60,6 +61,8 @@ export class CredentialStore {
     this.#namespace = namespace;
     this.#certificates = certificates;
     this.#tickets = tickets;
+    // also of claims that somebody took the finalizer off, which never come to remove()
+    caches.nodeClaims.subscribe({ delete: ({ metadata }) => this.#known.delete(metadata.uid) });
   }
 
   /** Undefined when they were never made, or are gone. */

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
+import { ApiError } from '#kube/client/errors.ts';
 import { certificatePrint } from '#pki/chain.ts';
 import { newChain, type Chain } from '#pki/testing/chains.ts';
 import { nodePools, type Budget } from '#schemas/karpenter/types.ts';
 import type { ControllerRevision } from '#schemas/kubernetes/core.ts';
+import type { ObjectMeta } from '#schemas/kubernetes/meta.ts';
 import { controllerRevisions, nodes, pods, secrets } from '#schemas/kubernetes/resource.ts';
-import { annotations } from '#schemas/names.ts';
+import { annotations, labels } from '#schemas/names.ts';
 import { unikraftNodeClasses, type UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
 import { hours, minutes, type Duration } from '#schemas/time/clock.ts';
 
@@ -41,6 +43,8 @@ const isLeaving = (name: string): boolean =>
   world.find(name)?.metadata.deletionTimestamp !== undefined;
 const told = (reason: string): string[] =>
   world.notes.filter((note) => note.reason === reason).map(({ message }) => message);
+const isOf = (name: string, { labels: own }: ObjectMeta): boolean =>
+  own?.[labels.claimUid] === world.find(name)?.metadata.uid;
 const budgets = (...list: Budget[]): void => {
   world.client.seed(nodePools, nodePool({ disruption: { consolidateAfter: '5s', budgets: list } }));
 };
@@ -90,6 +94,40 @@ describe('a machine whose certificate gets old', () => {
     await world.gone('web-1');
     await world.renew();
     expect(isLeaving('web-2')).toBe(true);
+  });
+
+  describe('keeps no other one from its renewal', () => {
+    beforeEach(async () => {
+      world.client.seed(nodePools, { ...nodePool(), metadata: { name: 'batch' } });
+      await machine('web-1');
+      await machine('web-2', { metadata: { labels: { [labels.nodePool]: 'batch' } } });
+      await world.clock.forward(hours(20));
+      world.restart();
+    });
+
+    test('when its own cannot be read', async () => {
+      const [first] = world.client.all(secrets).filter(({ metadata }) => isOf('web-1', metadata));
+      const data = { ...first!.data, 'tls.crt': btoa('-----BEGIN NOTHING-----') };
+      world.client.seed(secrets, { ...first!, data });
+      await pass(hours(1));
+      expect([isLeaving('web-1'), isLeaving('web-2')]).toEqual([false, true]);
+    });
+
+    test.each(['get secrets', 'patch nodeclaims', 'delete nodeclaims'])(
+      'when the API server refuses to %s of it, however often',
+      async (what) => {
+        const own = world.client.all(secrets).find(({ metadata }) => isOf('web-1', metadata));
+        const keys = ['web-1', `${world.namespace}/${own?.metadata.name}`];
+        const refused = new ApiError({ verb: 'GET', path: '/' }, { code: 403 }, {});
+        world.client.fail(
+          ({ verb, plural, key }) => `${verb} ${plural}` === what && keys.includes(key),
+          refused,
+          Infinity,
+        );
+        await pass(hours(1));
+        expect([isLeaving('web-1'), isLeaving('web-2')]).toEqual([false, true]);
+      },
+    );
   });
 
   test('waits for the budgets of its reason, and for those of no other', async () => {

@@ -1,6 +1,7 @@
-import { isConflict, isNotFound } from '#kube/client/errors.ts';
+import { ApiError, isConflict, isNotFound } from '#kube/client/errors.ts';
 import type { Metrics } from '#kube/metrics.ts';
 import { MachineError } from '#machine/errors.ts';
+import { InvalidCertificate } from '#pki/certificate.ts';
 import type { NodePool } from '#schemas/karpenter/types.ts';
 import type { Node } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
@@ -69,8 +70,8 @@ export class Renewal {
     const pools = Map.groupBy(due, ({ hand }) => hand.identity.nodePool ?? '');
     for (const [name, all] of pools) {
       const pool = this.#context.caches.nodePools.get(name);
-      // oxlint-disable-next-line no-await-in-loop -- a failure must leave the rest of the budgets unspent
-      if (pool) await this.#replaceOne(pool, all);
+      // oxlint-disable-next-line no-await-in-loop -- one pool after the other, as its budgets are read
+      if (pool) await this.#safely(name, async () => this.#replaceOne(pool, all));
     }
   }
 
@@ -88,15 +89,27 @@ export class Renewal {
       .filter((hand) => hand.revision && hand.is('Initialized'));
   }
 
-  /** A claim that somebody else writes just now, or that is gone, is looked at again in the next round. */
   async #judge(hand: ClaimInHand): Promise<Cause | undefined> {
-    try {
+    return this.#safely(hand.identity.claim, async () => {
       const cause = await this.#causeFor(hand);
       await this.#tell(hand, cause);
       return cause;
+    });
+  }
+
+  /**
+   * A machine whose certificate cannot be read, or whose claim cannot be written or deleted, keeps no other from being
+   * renewed. What somebody else writes just now, or is gone, is looked at again in the next round.
+   */
+  async #safely<T>(what: string, act: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await act();
     } catch (error) {
+      if (!(error instanceof ApiError || error instanceof InvalidCertificate)) throw error;
       if (isConflict(error) || isNotFound(error)) return undefined;
-      throw error;
+      const message = 'cannot see to the renewal of a certificate now; it is tried again';
+      this.#context.log.warn({ what, err: error }, message);
+      return undefined;
     }
   }
 

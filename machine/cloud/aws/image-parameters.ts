@@ -11,7 +11,8 @@ export class ImageParameters {
 
   /**
    * @param name  name or ARN, with `:version` or `:label`
-   * @throws NodeClassError when the parameter holds anything but the id of an image
+   * @throws NodeClassError when the parameter holds anything but the id of an image; what it holds may be a secret, which
+   *   whoever writes node classes must not get to read, so that it is not said
    */
   async valueOf(connection: AwsConnection, name: string): Promise<string> {
     const { ssmClient, valueOf } = await import('./ssm.ts');
@@ -22,7 +23,7 @@ export class ImageParameters {
     if (/^ami-[0-9a-z]+$/.test(value)) return value;
     throw new NodeClassError(
       faults.imageParameter,
-      `SSM parameter ${name} of ${connection.region} holds ${JSON.stringify(value.slice(0, 40))}, which is no id of an image`,
+      `SSM parameter ${name} of ${connection.region} holds ${value.length} characters that are no id of an image`,
     );
   }
 }

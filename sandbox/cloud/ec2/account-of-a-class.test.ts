@@ -146,7 +146,7 @@ describe('an image that a parameter names', () => {
     ['/images/none', 'ParameterNotFound'],
     ['/images/platform:7', 'ParameterVersionNotFound'],
     ['/images/platform:latest', 'ParameterVersionNotFound'],
-    ['/images/wrong', 'holds "golden image", which is no id'],
+    ['/images/wrong', 'holds 12 characters that are no id of an image'],
   ])('is named by %s: %s', async (name, words) => {
     ssm.put('/images/wrong', 'golden image');
     await expect(byParameter(name)).rejects.toMatchObject({
