@@ -1,4 +1,6 @@
-import { beforeEach, expect, test } from 'vitest';
+import { inspect } from 'node:util';
+
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { secrets } from '#schemas/kubernetes/resource.ts';
 import { hours, minutes, seconds } from '#schemas/time/clock.ts';
@@ -73,12 +75,31 @@ test('it is read once a minute at most, whoever asks', async () => {
   expect(reads()).toBe(before + 1);
 });
 
-test('a Secret without keys is named, and deleting it is the way out', async () => {
-  const key = { namespace: memory.namespace, name: bootstrapSecretName };
-  await newKeys().current();
-  const { data } = memory.client.peek(secrets, key) ?? {};
-  memory.client.seed(secrets, { metadata: key, data: { ...data, 'signing-keys.json': '' } });
-  await expect(newKeys().current()).rejects.toThrow('delete it to have new ones');
-  memory.client.remove(secrets, key);
-  expect((await newKeys().current()).keys).toHaveLength(1);
+describe('a Secret whose keys are', () => {
+  const whole = '[{"kid":"1","d":"c2VjcmV0LXNjYWxhcg"}]';
+  test.each([
+    ['not there', ''],
+    ['none', '[]'],
+    ['cut off', whole.slice(0, -6)],
+    ['no JSON', 'c2VjcmV0LXNjYWxhcg'],
+    ['null', 'null'],
+    ['no list', whole.slice(1, -1)],
+    ['a list with something else', `[null, ${whole.slice(1)}`],
+    ['public ones', '[{"kid":"1","x":"c2VjcmV0LXNjYWxhcg"}]'],
+  ])('%s is named, deleting it is the way out, and no part of it is said', async (_, text) => {
+    const key = { namespace: memory.namespace, name: bootstrapSecretName };
+    await newKeys().current();
+    const { data } = memory.client.peek(secrets, key) ?? {};
+    memory.client.seed(secrets, {
+      metadata: key,
+      data: { ...data, 'signing-keys.json': btoa(text) },
+    });
+    const error: unknown = await newKeys()
+      .current()
+      .catch((why: unknown) => why);
+    expect(inspect(error)).toContain('delete it to have new ones');
+    expect(inspect(error)).not.toMatch(/c2Vj|xhcg/);
+    memory.client.remove(secrets, key);
+    expect((await newKeys().current()).keys).toHaveLength(1);
+  });
 });

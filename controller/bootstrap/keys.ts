@@ -131,10 +131,26 @@ export class BootstrapKeys {
 }
 
 function keysIn(secret: Secret): BootstrapIdentity['keys'] {
-  const [first, ...others] = JSON.parse(textIn(secret, signingKeys) || '[]') as SigningKey[];
-  if (first) return [first, ...others];
+  const found = listIn(textIn(secret, signingKeys));
+  const [first, ...others] = found.filter(isKey);
+  if (first && others.length === found.length - 1) return [first, ...others];
   const name = secret.metadata?.name;
   throw new Error(`Secret ${name} has no keys under "${signingKeys}"; delete it to have new ones`);
+}
+
+/** What cannot be read is none: the words of a JSON parser hold a part of what it read, and these are keys. */
+function listIn(text: string): readonly unknown[] {
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list : [];
+  } catch {
+    return [];
+  }
+}
+
+function isKey(value: unknown): value is SigningKey {
+  const { kid, d } = Object(value) as Partial<SigningKey>;
+  return typeof kid === 'string' && typeof d === 'string';
 }
 
 function base64(text: string): string {
