@@ -6,20 +6,36 @@ import { CertManagerStandIn } from '#controller/testing/cert-manager.ts';
 import { isNotFound } from '#kube/client/errors.ts';
 import { Authority } from '#pki/authority.ts';
 import { newChain } from '#pki/testing/chains.ts';
+import { Pebble } from '#sandbox/acme/testing/pebble.ts';
 import { machineZone } from '#sandbox/cloud/cloud.ts';
 import { readManifests } from '#sandbox/manifests/render.ts';
-import { applySample } from '#sandbox/world/installation.ts';
+import { ensurePebble, MissingPebble } from '#sandbox/tools/pebble.ts';
+import { ScreenProgress } from '#sandbox/tools/progress.ts';
+import { applySample, readSample } from '#sandbox/world/installation.ts';
 import { certificates, clusterIssuers } from '#schemas/kubernetes/cert-manager.ts';
 import { secrets, statefulSets } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
-import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
+import { unikraftNodeClasses, type UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
 import { hours } from '#schemas/time/clock.ts';
+import { SystemClock } from '#schemas/time/system-clock.ts';
 import { nodeClass, nodePool, optedInPod } from '#test/world/objects.ts';
 import { TestWorld } from '#test/world/test-world.ts';
 
 const namespace = 'karpenter-unikraft';
 const crds = fileURLToPath(new URL('cert-manager-crds.yaml', import.meta.url));
 const realTime = { stamp: () => new Date().toISOString() };
+
+/** Where it cannot be had its story is skipped, and says why; continuous integration has it. */
+async function pebbleOrReason(): Promise<string | MissingPebble> {
+  try {
+    return await ensurePebble(new ScreenProgress(process.stderr, new SystemClock()));
+  } catch (error) {
+    if (error instanceof MissingPebble && process.env['CI'] !== 'true') return error;
+    throw error;
+  }
+}
+const pebbleProgram = await pebbleOrReason();
+const why = pebbleProgram instanceof Error ? `, not told: ${pebbleProgram.message}` : '';
 
 let world: TestWorld;
 beforeAll(async () => {
@@ -111,6 +127,44 @@ test('machines get their certificates from cert-manager, once it and its issuer 
     clearInterval(playing);
   }
 });
+
+test.skipIf(pebbleProgram instanceof Error)(
+  `machines get their certificates by ACME from Pebble, and no challenge stays in the zone${why}`,
+  async () => {
+    if (pebbleProgram instanceof Error) throw pebbleProgram;
+    const pebble = await Pebble.start(pebbleProgram, world.cloud.dnsServer);
+    try {
+      const [sample] = (await readSample(inject('tools'), 'acme')) as UnikraftNodeClass[];
+      const { spec } = sample!;
+      const { directoryURL } = pebble;
+      const acme = { ...spec.certificate.api.acme, directoryURL, caSecretRef: { name: 'acme-ca' } };
+      const certificate = { api: { ...spec.certificate.api, acme } };
+      const changed: UnikraftNodeClass = {
+        ...sample!,
+        metadata: { name: 'acme' },
+        spec: { ...spec, certificate },
+      };
+      await world.expectApplied(changed);
+      const missing = { status: 'False', reason: 'SecretNotFound' };
+      await world.expectConditionOf(unikraftNodeClasses, 'acme', 'CertificateReady', missing);
+      await world.client.create(secrets, {
+        metadata: { name: 'acme-ca', namespace },
+        type: 'Opaque',
+        data: { 'ca.crt': btoa(pebble.ca) },
+      });
+
+      await expectMachineOf('acme', async () => {
+        const { items } = await world.client.list(secrets, { namespace });
+        const made = items.find(({ metadata }) => /^acme-.*-credentials$/.test(metadata.name));
+        expect(pebble.ca).toContain(atob(made?.data?.['ca.crt'] ?? 'none').trim());
+        const names = world.cloud.route53.zones.all.flatMap(({ records }) => [...records.values()]);
+        expect(names.filter(({ name }) => name.includes('_acme-challenge'))).toEqual([]);
+      });
+    } finally {
+      await pebble.stop();
+    }
+  },
+);
 
 function ignoreGone(error: unknown): void {
   if (!isNotFound(error)) throw error;
