@@ -80,7 +80,7 @@ function aimed<P>(trouble: Trouble, { times = 1, when = () => true }: Aim<P>): F
 export class Faults<P> {
   #waiting: { action: string; fault: Fault<P>; left: number }[] = [];
 
-  /** Scripts a fault for the next calls of this action; the returned function takes it back. */
+  /** Scripts a fault for the next calls of this action, or of `*`, which is all; the returned function takes it back. */
   next(action: string, scripted: Fault<P>): () => void {
     const entry = { action, fault: scripted, left: scripted.times };
     this.#waiting.push(entry);
@@ -96,7 +96,8 @@ export class Faults<P> {
   /** What this call meets, counted as met. */
   meet(action: string, parameters: P): Trouble | undefined {
     const entry = this.#waiting.find(
-      (one) => one.action === action && one.left > 0 && one.fault.when(parameters),
+      (one) =>
+        (one.action === action || one.action === '*') && one.left > 0 && one.fault.when(parameters),
     );
     if (!entry) return undefined;
     entry.left -= 1;

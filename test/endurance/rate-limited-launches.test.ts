@@ -1,0 +1,149 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+
+import { isTrue } from '#kube/conditions.ts';
+import { overRate } from '#sandbox/cloud/wire/faults.ts';
+import { applyAll } from '#sandbox/manifests/apply.ts';
+import type { Manifest } from '#sandbox/manifests/render.ts';
+import type { LocalProcess } from '#sandbox/processes/local-process.ts';
+import { World } from '#sandbox/world/world.ts';
+import { nodeClaims, type NodeClaim } from '#schemas/karpenter/types.ts';
+import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
+import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
+import { minutes, seconds, type Instant } from '#schemas/time/clock.ts';
+import { SystemClock } from '#schemas/time/system-clock.ts';
+import { nodeClass, standaloneClaim } from '#test/world/objects.ts';
+import { startOperatorProcess } from '#test/world/operator-process.ts';
+
+/** All of an endpoint's calls together, reads and writes; what EC2 has for each group of actions. */
+const rate = { perSecond: 20, burst: 20 };
+const count = 300;
+/** To the endpoint of the machines and to that of their names, refused ones included. */
+const callsPerMachine = 6;
+/** A launch that is refused is tried again after two seconds at most, and a turn is five seconds away at most. */
+const longestPause = seconds(10);
+/** What the Deployment allows the controller in physical memory, in MiB; past it the container is killed. */
+const memoryLimit = 768;
+
+const clock = new SystemClock();
+let world: World;
+let controller: LocalProcess;
+
+beforeAll(async () => {
+  world = await World.start({
+    tools: inject('tools'),
+    processes: false,
+    bundles: true,
+    machineProcesses: false,
+    // Kraftlets are another story: 300 of them would compute longer than all that is measured here.
+    programs: { 'ghcr.io/unikraft-cloud/kraftlet': { run: ended } },
+    webhookPort: () => undefined, // nobody answers, and both hooks are Ignore
+  });
+  controller = await startOperatorProcess(world, {}, join(world.run.dir, 'app'));
+}, minutes(2));
+afterAll(async () => {
+  await controller?.stop();
+  await world?.stop();
+}, minutes(1));
+
+test(
+  '300 claims at once on an EC2 that takes 20 calls a second all get their machine',
+  async () => {
+    await apply(nodeClass());
+    await until('the node class Ready', async () => {
+      const { status } = await world.client.get(unikraftNodeClasses, { name: 'default' });
+      return isTrue(status?.conditions, 'Ready');
+    });
+    const { ec2: machines, route53: names } = world.cloud;
+    machines.faults.next('*', overRate(clock, rate));
+    const loaded = await memoryOf(controller);
+    const from = [machines.calls.length, names.calls.length];
+    const began = clock.now();
+
+    await Promise.all(claims().map(async (one) => world.client.create(nodeClaims, one)));
+    await until('all machines up', async () => (await up()).length === count);
+
+    const took = clock.now() - began;
+    const calls = machines.calls.slice(from[0]);
+    const launches = calls.filter(
+      (call) => call.action === 'RunInstances' && call.outcome === 'ok',
+    );
+    const [first = 0, last = 0] = [launches[0]?.at, launches.at(-1)?.at];
+    const meanwhile = calls.filter(({ at }) => at >= first && at <= last);
+    const namesCalls = names.calls.length - (from[1] ?? 0);
+    const figures = {
+      seconds: Math.round(took / 100) / 10,
+      launchedInSeconds: Math.round((last - first) / 100) / 10,
+      callsPerMachine: Math.round(((calls.length + namesCalls) / count) * 100) / 100,
+      byAction: Object.fromEntries(
+        [...Map.groupBy(calls, ({ action }) => action)].map(([action, all]) => [
+          action,
+          all.length,
+        ]),
+      ),
+      names: namesCalls,
+      refused: meanwhile.filter(({ outcome }) => outcome !== 'ok').length,
+      readsMeanwhile: meanwhile.filter(({ action }) => action === 'DescribeInstances').length,
+      longestPause: longestBetween(launches.map(({ at }) => at)),
+      // before the claims came, and once their machines were up
+      loaded,
+      resident: await memoryOf(controller),
+    };
+    console.log(JSON.stringify(figures));
+
+    expect(launches).toHaveLength(count);
+    expect(figures.refused).toBeGreaterThan(0); // else there was no limit
+    expect(figures.readsMeanwhile).toBeGreaterThan(0);
+    expect(figures.longestPause).toBeLessThanOrEqual(longestPause);
+    expect(figures.callsPerMachine).toBeLessThanOrEqual(callsPerMachine);
+    expect(figures.resident.mostMiB).toBeLessThanOrEqual(memoryLimit);
+  },
+  minutes(3),
+);
+
+function claims(): NodeClaim[] {
+  return Array.from({ length: count }, (_, index) => standaloneClaim(`web-${index}`));
+}
+
+/** Their platforms answer, by their names in DNS. */
+async function up(): Promise<Live<NodeClaim>[]> {
+  const { items } = await world.client.list(nodeClaims);
+  return items.filter(
+    ({ status }) =>
+      status?.providerID !== undefined && isTrue(status.conditions, 'PlatformHealthy'),
+  );
+}
+
+function longestBetween(times: readonly Instant[]): number {
+  return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
+}
+
+/** Of physical memory, as Linux tells it: now, and the most it ever had. */
+async function memoryOf({ pid }: LocalProcess): Promise<{ nowMiB: number; mostMiB: number }> {
+  const text = await readFile(`/proc/${pid}/status`, 'utf8');
+  const read = (name: string): number => {
+    const [, kiB] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text) ?? [];
+    return Math.round(Number(kiB) / 1024);
+  };
+  return { nowMiB: read('VmRSS'), mostMiB: read('VmHWM') };
+}
+
+/** A container that does nothing until it is stopped. */
+async function ended(_: unknown, signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}
+
+async function apply(...objects: KubeObject[]): Promise<void> {
+  await applyAll(world.client, objects as Manifest[]);
+}
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const end = clock.now() + minutes(2);
+  while (!(await isSo())) {
+    if (clock.now() > end) throw new Error(`not ${what}:\n${await controller.lastLines(20)}`);
+    // oxlint-disable-next-line no-await-in-loop -- asked until it is so
+    await clock.sleep(seconds(1));
+  }
+}
