@@ -81,7 +81,7 @@ export const certificateRules: readonly Rule[] = [
     docs: 'The authority looks for a challenge in the zone before it signs.',
     accepts: [
       by({ mode: 'ACME', acme }),
-      proven({ provider: 'CloudDNS', zone, project: 'zones' }),
+      proven({ provider: 'CloudDNS', zone, project: 'machines-1234' }),
       proven({ provider: 'RFC2136', zone, server: 'ns1.example.com', tsig }),
       nodeClass({ dns: { provider: 'None', zone } }),
     ],
