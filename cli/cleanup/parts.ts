@@ -2,6 +2,7 @@ import type { InstancePart } from '#machine/cloud/provider.ts';
 import { type Clock, minutes } from '#schemas/time/clock.ts';
 
 import type { Failure, Leftover, Place } from './place.ts';
+import { removeEach } from './remove-each.ts';
 import { settled } from './settled.ts';
 
 /** A disk or a network interface, and the instance that has it. */
@@ -48,20 +49,15 @@ export class PartsThere implements Place {
     const held = async (): Promise<Part[]> => (await look()).filter(({ isFree }) => !isFree);
     const within = { clock: this.#shelf.clock, within: longest };
     await settled(held, within, signal);
-    const refused = new Map<string, string>();
-    for (const part of await look()) {
-      // oxlint-disable-next-line no-await-in-loop -- few are left, and clouds count calls
-      const why = part.isFree
-        ? await this.#delete(part, signal)
-        : `it is ${part.state}${heldBy(part.instance)}.`;
-      if (why !== undefined) refused.set(part.id, why);
-    }
-    const going = async (): Promise<Part[]> => (await look()).filter(({ id }) => !refused.has(id));
-    const slow = await settled(going, within, signal);
-    return [
-      ...[...refused].map(([id, why]) => ({ id, why })),
-      ...slow.map(({ id, state }) => ({ id, why: `it is ${state} after 3 minutes.` })),
-    ];
+    const removal = {
+      ...within,
+      look,
+      idOf: ({ id }: Part) => id,
+      stateOf: ({ state }: Part) => state,
+      end: async (part: Part) =>
+        part.isFree ? this.#delete(part, signal) : `it is ${part.state}${heldBy(part.instance)}.`,
+    };
+    return removeEach(removal, signal);
   }
 
   /** Not on their way out. */

@@ -21,7 +21,7 @@ import { intentOf, type Intent } from './intent.ts';
 export const lifecycle = new ConditionSet(['Launched', 'Registered', 'Initialized']);
 
 /** In the order in which a machine comes to be; several may come true within one second, which is all that is kept. */
-const story = [
+export const story = [
   'CertificateReady',
   'Launched',
   'InstanceRunning',

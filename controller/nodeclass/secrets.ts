@@ -1,5 +1,5 @@
 import type { KubeClient } from '#kube/client/client.ts';
-import { isAlreadyExists, isNotFound } from '#kube/client/errors.ts';
+import { isNotFound } from '#kube/client/errors.ts';
 import type { TsigKey } from '#machine/dns/rfc2136/tsig.ts';
 import { NodeClassError } from '#machine/errors.ts';
 import { Authority } from '#pki/authority.ts';
@@ -17,7 +17,7 @@ import type {
 } from '#schemas/nodeclass/types.ts';
 import { hours, type Clock } from '#schemas/time/clock.ts';
 
-import { readSecret, textIn } from '../read-secret.ts';
+import { makeOnce, readSecret, textIn } from '../read-secret.ts';
 
 /** Machines live for weeks; their authority outlives them all, since nothing replaces it. */
 const authorityValidity = hours(24 * 3650);
@@ -139,23 +139,18 @@ export class NodeClassSecrets {
     const className = nodeClass.metadata.name;
     const options = { commonName: `${className} machines`, validity: authorityValidity };
     const { pem } = await Authority.create(this.#clock, options);
-    const secret: Secret = {
-      metadata: {
-        name,
-        namespace: this.#namespace,
-        labels: { [labels.nodeClass]: className },
-        ownerReferences: [ownedBy(nodeClass)],
+    return makeOnce(
+      this.#client,
+      { namespace: this.#namespace, name },
+      {
+        metadata: {
+          labels: { [labels.nodeClass]: className },
+          ownerReferences: [ownedBy(nodeClass)],
+        },
+        type: 'kubernetes.io/tls',
+        data: { 'tls.crt': base64(pem.certificate), 'tls.key': base64(pem.privateKey) },
       },
-      type: 'kubernetes.io/tls',
-      data: { 'tls.crt': base64(pem.certificate), 'tls.key': base64(pem.privateKey) },
-    };
-    try {
-      return await this.#client.create(secrets, secret);
-    } catch (error) {
-      const there = isAlreadyExists(error) ? await this.#get(name) : undefined;
-      if (!there) throw error;
-      return there;
-    }
+    );
   }
 
   async #get(name: string): Promise<Live<Secret> | undefined> {

@@ -8,7 +8,7 @@ import { tags } from '#schemas/names.ts';
 import { type Clock, minutes } from '#schemas/time/clock.ts';
 
 import type { Failure, Leftover, Place } from '../place.ts';
-import { settled } from '../settled.ts';
+import { removeEach } from '../remove-each.ts';
 
 export interface RegionToClean {
   readonly clients: Ec2Clients;
@@ -42,19 +42,15 @@ export class InstancesInRegion implements Place {
     const ids = new Set(shown.map(({ id }) => id));
     const look = async (): Promise<Instance[]> =>
       (await this.#ours()).filter(({ id }) => ids.has(id));
-    const refused = new Map<string, string>();
-    for (const { id } of await look()) {
-      // oxlint-disable-next-line no-await-in-loop -- one call each: one that is protected refuses a call for all
-      const why = await this.#end(id);
-      if (why !== undefined) refused.set(id, why);
-    }
-    const ending = async (): Promise<Instance[]> =>
-      (await look()).filter(({ id }) => !refused.has(id));
-    const slow = await settled(ending, { clock: this.#parts.clock, within: longestEnd }, signal);
-    return [
-      ...[...refused].map(([id, why]) => ({ id, why })),
-      ...slow.map(({ id, state }) => ({ id, why: `it is ${state} after 15 minutes.` })),
-    ];
+    const removal = {
+      look,
+      idOf: ({ id }: Instance) => id,
+      stateOf: ({ state }: Instance) => state,
+      end: async ({ id }: Instance) => this.#end(id), // one that is protected refuses a call for all
+      clock: this.#parts.clock,
+      within: longestEnd,
+    };
+    return removeEach(removal, signal);
   }
 
   /** Not ended yet. Tags are looked at again: a filter of EC2 is a pattern, and this must be the very cluster. */

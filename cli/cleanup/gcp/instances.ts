@@ -9,7 +9,7 @@ import { tags } from '#schemas/names.ts';
 import { type Clock, minutes } from '#schemas/time/clock.ts';
 
 import type { Failure, Leftover, Place } from '../place.ts';
-import { settled } from '../settled.ts';
+import { removeEach } from '../remove-each.ts';
 
 export interface ProjectToClean {
   readonly api: ComputeApi;
@@ -43,19 +43,15 @@ export class InstancesInProject implements Place {
     const ids = new Set(shown.map(({ id }) => id));
     const look = async (): Promise<Instance[]> =>
       (await this.#ours(signal)).filter((one) => ids.has(idOf(one)));
-    const refused = new Map<string, string>();
-    for (const instance of await look()) {
-      // oxlint-disable-next-line no-await-in-loop -- one call each, and Google counts them
-      const why = await this.#end(instance, signal);
-      if (why !== undefined) refused.set(idOf(instance), why);
-    }
-    const ending = async (): Promise<Instance[]> =>
-      (await look()).filter((one) => !refused.has(idOf(one)));
-    const slow = await settled(ending, { clock: this.#parts.clock, within: longestEnd }, signal);
-    return [
-      ...[...refused].map(([id, why]) => ({ id, why })),
-      ...slow.map((one) => ({ id: idOf(one), why: `it is ${one.state} after 15 minutes.` })),
-    ];
+    const removal = {
+      look,
+      idOf,
+      stateOf: ({ state }: Instance) => state,
+      end: async (instance: Instance) => this.#end(instance, signal),
+      clock: this.#parts.clock,
+      within: longestEnd,
+    };
+    return removeEach(removal, signal);
   }
 
   /** Of every zone of the project, or an error. The label is looked at again: it must be the very cluster. */

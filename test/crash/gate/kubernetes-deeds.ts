@@ -2,6 +2,8 @@
  * Writes to the API server in words. What a patch of a NodeClaim's status says is part of its name, since a machine's
  * life is told there: the first condition that is not yet true, with its reason.
  */
+import { story } from '#controller/nodeclaim/claim-in-hand.ts';
+
 import type { Deed, Exchange } from './exchange.ts';
 
 interface Target {
@@ -103,24 +105,12 @@ const details: Readonly<Record<string, (target: Target, content: Content) => str
 
 const isTold = (key: string): boolean => key !== 'resourceVersion' && key !== 'uid';
 
-/** In the order in which a machine comes to be. */
-const life = [
-  'CertificateReady',
-  'Launched',
-  'InstanceRunning',
-  'DNSReady',
-  'PlatformHealthy',
-  'KraftletInstalled',
-  'Registered',
-  'Initialized',
-];
-
 /** How far it has got, and what is waited for; at the end of its life what has been undone. */
 function progressIn(conditions: readonly Condition[]): string {
   const byType = new Map(conditions.map((condition) => [condition.type, condition]));
-  const reached = life.findLast((type) => byType.get(type)?.status === 'True') ?? 'nothing';
+  const reached = story.findLast((type) => byType.get(type)?.status === 'True') ?? 'nothing';
   const ofEnd = conditions.filter(({ type }) => endOfLife.has(type));
-  const open = [...life.flatMap((type) => byType.get(type) ?? []).filter(isOpen), ...ofEnd];
+  const open = [...story.flatMap((type) => byType.get(type) ?? []).filter(isOpen), ...ofEnd];
   return [reached, ...open.map(told)].join('; ');
 }
 
