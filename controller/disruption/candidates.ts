@@ -6,7 +6,7 @@ import { annotations } from '#schemas/names.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../caches.ts';
-import { kraftletRuns } from '../nodeclaim/kraftlet-running.ts';
+import { kraftletRuns } from '../nodeclaim/kraftlet/running.ts';
 import { consolidatableAt } from './consolidatable.ts';
 import type { PodActivity } from './pod-activity.ts';
 import { forbidsDisruption, keepsMachine, type Surroundings } from './pods.ts';

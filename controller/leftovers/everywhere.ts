@@ -6,7 +6,7 @@ import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 
 import type { Clouds } from '../clouds.ts';
 import type { Context } from '../context.ts';
-import { releaseResources } from '../nodeclaim/kraftlet-release.ts';
+import { releaseResources } from '../nodeclaim/kraftlet/release.ts';
 import { resolvedIn } from '../nodeclass/revisions.ts';
 import type { Place } from './place.ts';
 import { InstancesThere, type Region } from './places/instances.ts';

@@ -8,10 +8,10 @@ import type { Context } from '../context.ts';
 import type { Freshest } from '../freshest.ts';
 import type { Nominations } from '../provisioning/nominations.ts';
 import type { Reservations } from '../reservations/reservations.ts';
-import type { CapacityCheck } from './capacity-check.ts';
-import type { ClaimWriter } from './claim-writer.ts';
 import type { CredentialStore } from './credentials.ts';
-import { KraftletRelease } from './kraftlet-release.ts';
+import { KraftletRelease } from './kraftlet/release.ts';
+import { KraftletUpkeep } from './kraftlet/upkeep.ts';
+import type { CapacityCheck } from './launch/capacity-check.ts';
 import { Credentials } from './launch/credentials.ts';
 import { Dns } from './launch/dns.ts';
 import { Health } from './launch/health.ts';
@@ -22,7 +22,8 @@ import { Registration } from './launch/registration.ts';
 import { Reservation } from './launch/reservation.ts';
 import { Running } from './launch/running.ts';
 import type { Machines } from './machines.ts';
-import type { Step } from './step.ts';
+import type { ClaimWriter } from './steps/claim-writer.ts';
+import type { Step } from './steps/step.ts';
 import { DnsGone } from './termination/dns-gone.ts';
 import { Drain } from './termination/drain.ts';
 import { Eviction } from './termination/eviction.ts';
@@ -32,7 +33,6 @@ import { PodsReleased } from './termination/pods-released.ts';
 import { ReservationGone } from './termination/reservation-gone.ts';
 import { SecretsGone } from './termination/secrets-gone.ts';
 import { Uninstall } from './termination/uninstall.ts';
-import { KraftletUpkeep } from './upkeep/kraftlet-upkeep.ts';
 
 /** What the steps are made of. */
 export interface Parts {

@@ -9,16 +9,16 @@ import type { Context } from '../context.ts';
 import type { Freshest } from '../freshest.ts';
 import type { Revisions } from '../nodeclass/revisions.ts';
 import { isOurs } from '../ours.ts';
-import { ClaimInHand, type StampedRevision } from './claim-in-hand.ts';
-import type { ClaimWriter } from './claim-writer.ts';
 import { progress } from './events.ts';
-import { deadlineNow, endOf, leftOf } from './liveness.ts';
+import { deadlineNow, endOf, leftOf } from './launch/liveness.ts';
 import type { LostNode } from './lost-node.ts';
-import { isRevisionLost, lostRevision } from './lost-revision.ts';
 import type { NodeClaimMetrics } from './metrics.ts';
-import { runChain } from './run-chain.ts';
-import { end, wait, type End, type Outcome, type Step } from './step.ts';
-import { terminationTimestamp } from './termination-deadline.ts';
+import { ClaimInHand, type StampedRevision } from './steps/claim-in-hand.ts';
+import type { ClaimWriter } from './steps/claim-writer.ts';
+import { isRevisionLost, lostRevision } from './steps/lost-revision.ts';
+import { runChain } from './steps/run-chain.ts';
+import { end, wait, type End, type Outcome, type Step } from './steps/step.ts';
+import { terminationTimestamp } from './termination/deadline.ts';
 
 /** Who wrote last is read again; this bounds how fast that can turn. */
 const soon = milliseconds(100);

@@ -13,8 +13,8 @@ import { noTickets } from '../bootstrap/mode.ts';
 import { certificatesOf } from '../testing/certificates.ts';
 import { memoryContext } from '../testing/context.ts';
 import { nodeClaim, nodeClassSpec } from '../testing/objects.ts';
-import { ClaimInHand } from './claim-in-hand.ts';
 import { CredentialStore } from './credentials.ts';
+import { ClaimInHand } from './steps/claim-in-hand.ts';
 
 const signal = new AbortController().signal;
 const nodeClass: ResolvedNodeClass = {

@@ -9,7 +9,7 @@ import type { Condition } from '#schemas/kubernetes/meta.ts';
 import { labels } from '#schemas/names.ts';
 import { parseProviderID } from '#schemas/provider-id.ts';
 
-import type { ClaimInHand } from './claim-in-hand.ts';
+import type { ClaimInHand } from './steps/claim-in-hand.ts';
 
 type Fact = (hand: ClaimInHand) => string;
 

@@ -4,8 +4,8 @@ import type { Node } from '#schemas/kubernetes/core.ts';
 import { nodes } from '#schemas/kubernetes/resource.ts';
 
 import type { Freshest } from '../freshest.ts';
-import type { ClaimInHand } from './claim-in-hand.ts';
 import { isOpen } from './machine-nodes.ts';
+import type { ClaimInHand } from './steps/claim-in-hand.ts';
 
 /**
  * `kubectl delete node` means the machine, so a claim follows its Node. The Node's finalizer shows the deletion in

@@ -3,7 +3,7 @@ import type { Live } from '#schemas/kubernetes/meta.ts';
 import { labels, taints } from '#schemas/names.ts';
 
 import { by, type Caches } from '../caches.ts';
-import type { ClaimInHand } from './claim-in-hand.ts';
+import type { ClaimInHand } from './steps/claim-in-hand.ts';
 
 /**
  * The Nodes in front of a machine: those with its provider id, and the one with its name that was born with its

@@ -3,7 +3,7 @@ import { labels } from '#schemas/names.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { countDisrupted } from '../metrics.ts';
-import type { ClaimInHand } from './claim-in-hand.ts';
+import type { ClaimInHand } from './steps/claim-in-hand.ts';
 
 /** Upstream's NodeClaim metrics for what happens here. Source: Karpenter v1.15, pkg/metrics/metrics.go. */
 export class NodeClaimMetrics {

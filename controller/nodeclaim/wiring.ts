@@ -28,18 +28,18 @@ import { isOurs } from '../ours.ts';
 import type { Nominations } from '../provisioning/nominations.ts';
 import type { Reservations } from '../reservations/reservations.ts';
 import { AfterBurst } from './after-burst.ts';
-import { CapacityCheck } from './capacity-check.ts';
 import { launchChain, terminationChain, upkeepChain, type Parts } from './chain.ts';
-import { ClaimWriter } from './claim-writer.ts';
 import { NodeClaimController } from './controller.ts';
 import { CredentialStore } from './credentials.ts';
 import { Collector } from './garbagecollection/collector.ts';
 import { Interruption } from './garbagecollection/interruption.ts';
+import { CapacityCheck } from './launch/capacity-check.ts';
 import { LostNode } from './lost-node.ts';
 import { Machines } from './machines.ts';
 import { NodeClaimMetrics } from './metrics.ts';
 import { Renewal } from './renewal/renewal.ts';
 import { repairOf } from './repair/wiring.ts';
+import { ClaimWriter } from './steps/claim-writer.ts';
 
 /** Other claims go on while one waits for a cloud; a hundred machines at once is a busy day. */
 const concurrency = 100;

@@ -1,4 +1,4 @@
-import { releaseResources } from '#controller/nodeclaim/kraftlet-release.ts';
+import { releaseResources } from '#controller/nodeclaim/kraftlet/release.ts';
 import { reservationsLabel } from '#controller/reservations/names.ts';
 import type { KubeClient } from '#kube/client/client.ts';
 import { configMaps, nodes, pods, secrets } from '#schemas/kubernetes/resource.ts';

@@ -7,8 +7,8 @@ import { group, labels, nodeClassKind } from '#schemas/names.ts';
 import { parseProviderID } from '#schemas/provider-id.ts';
 
 import type { Context } from '../../context.ts';
-import { ClaimInHand } from '../../nodeclaim/claim-in-hand.ts';
-import type { Step } from '../../nodeclaim/step.ts';
+import { ClaimInHand } from '../../nodeclaim/steps/claim-in-hand.ts';
+import type { Step } from '../../nodeclaim/steps/step.ts';
 import { NodeReleased } from '../../nodeclaim/termination/node-released.ts';
 import { PodsReleased } from '../../nodeclaim/termination/pods-released.ts';
 import type { Found, Outcome, Place } from '../place.ts';

@@ -9,7 +9,7 @@ import type { Live } from '#schemas/kubernetes/meta.ts';
 import type { Clouds } from '../../clouds.ts';
 import type { Context } from '../../context.ts';
 import type { Revisions } from '../../nodeclass/revisions.ts';
-import { identityOf } from '../claim-in-hand.ts';
+import { identityOf } from '../steps/claim-in-hand.ts';
 import { settledFleets, type Fleet } from './settled.ts';
 
 /**

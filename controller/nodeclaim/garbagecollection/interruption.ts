@@ -12,7 +12,7 @@ import type { Context } from '../../context.ts';
 import { countDisrupted } from '../../metrics.ts';
 import type { Revisions } from '../../nodeclass/revisions.ts';
 import { patchStatus } from '../../status-patch.ts';
-import { lifecycle } from '../claim-in-hand.ts';
+import { lifecycle } from '../steps/claim-in-hand.ts';
 import { settledFleets, type Fleet } from './settled.ts';
 
 /** A check that fails for less may only be a reboot of the guest. */

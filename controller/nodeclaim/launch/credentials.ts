@@ -1,7 +1,7 @@
-import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { CredentialStore } from '../credentials.ts';
 import type { Machines } from '../machines.ts';
-import { done, type Outcome, type Step } from '../step.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { done, type Outcome, type Step } from '../steps/step.ts';
 
 /**
  * Token and leaf certificate exist before the instance, since user data is fixed at launch. The leaf carries names

@@ -2,9 +2,9 @@ import type { AddressRecord, NameLookup } from '#machine/dns/provider.ts';
 import { minutes, seconds, type Clock } from '#schemas/time/clock.ts';
 
 import { coded } from '../../reason.ts';
-import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { Machines } from '../machines.ts';
-import { done, wait, type Outcome, type Step } from '../step.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 
 const written = 'WaitingForPropagation';
 const late = 'NamesDoNotResolve';

@@ -3,10 +3,10 @@ import type { PlatformEndpoint } from '#machine/machine.ts';
 import type { HealthCheck, PlatformApi } from '#machine/platform/api.ts';
 import { minutes, seconds, type Clock } from '#schemas/time/clock.ts';
 
-import type { CapacityCheck } from '../capacity-check.ts';
-import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { Machines } from '../machines.ts';
-import { done, wait, type Outcome, type Step } from '../step.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { done, wait, type Outcome, type Step } from '../steps/step.ts';
+import type { CapacityCheck } from './capacity-check.ts';
 
 /** A machine that boots as it should is not worth a write for each thing it still lacks. */
 const patience = minutes(2);

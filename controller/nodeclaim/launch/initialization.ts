@@ -5,9 +5,9 @@ import { nodes } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
 
 import type { Freshest } from '../../freshest.ts';
-import type { CapacityCheck } from '../capacity-check.ts';
-import type { ClaimInHand } from '../claim-in-hand.ts';
-import { done, wait, type Outcome, type Step } from '../step.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { done, wait, type Outcome, type Step } from '../steps/step.ts';
+import type { CapacityCheck } from './capacity-check.ts';
 import { lackOf } from './node-lack.ts';
 
 /**

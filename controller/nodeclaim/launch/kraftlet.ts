@@ -1,10 +1,10 @@
 import type { Pod } from '#schemas/kubernetes/core.ts';
 
 import { by, type Caches } from '../../caches.ts';
-import type { ClaimInHand } from '../claim-in-hand.ts';
-import type { KraftletRelease } from '../kraftlet-release.ts';
-import { kraftletRuns } from '../kraftlet-running.ts';
-import { done, wait, type Outcome, type Step } from '../step.ts';
+import type { KraftletRelease } from '../kraftlet/release.ts';
+import { kraftletRuns } from '../kraftlet/running.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 import { podTrouble } from './pod-trouble.ts';
 
 /**

@@ -3,9 +3,9 @@ import type { Node } from '#schemas/kubernetes/core.ts';
 import { labels } from '#schemas/names.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 
-import type { ClaimInHand } from '../claim-in-hand.ts';
-import { has, startupTaints } from '../claim-taints.ts';
-import { wait, type Outcome } from '../step.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { wait, type Outcome } from '../steps/step.ts';
+import { has, startupTaints } from './claim-taints.ts';
 
 const notReadyTaint = 'node.kubernetes.io/not-ready';
 const oldOs = 'beta.kubernetes.io/os';

@@ -10,7 +10,7 @@ import { Freshest } from '../../freshest.ts';
 import { Nominations } from '../../provisioning/nominations.ts';
 import { memoryContext } from '../../testing/context.ts';
 import { condition, nodeClaim, providerIDOf } from '../../testing/objects.ts';
-import { ClaimInHand } from '../claim-in-hand.ts';
+import { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { Registration } from './registration.ts';
 
 const name = 'web-1';

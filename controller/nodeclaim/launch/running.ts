@@ -1,9 +1,9 @@
 import type { Instance } from '#machine/machine.ts';
 import { seconds, type Clock } from '#schemas/time/clock.ts';
 
-import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { Machines } from '../machines.ts';
-import { done, end, wait, type End, type Outcome, type Step } from '../step.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { done, end, wait, type End, type Outcome, type Step } from '../steps/step.ts';
 
 /**
  * A cloud shows a new instance late: for this long after the launch its absence proves nothing.

@@ -1,8 +1,8 @@
 import type { EventNote } from '#kube/runtime/events.ts';
 
 import { coded } from '../../reason.ts';
-import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { Trouble } from '../launch/pod-trouble.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import type { Diagnosis } from './diagnosis.ts';
 
 /** Conditions that only a claim in trouble has; they turn False when it is over. */

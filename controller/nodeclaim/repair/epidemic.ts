@@ -1,4 +1,4 @@
-import type { ClaimInHand } from '../claim-in-hand.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import type { Patient } from './examination.ts';
 
 /** So much of a pool, or of all machines of a class, may be down for each to be replaced. Karpenter's share. */

@@ -6,9 +6,9 @@ import type { Node } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 
 import type { Caches } from '../../caches.ts';
-import type { ClaimInHand } from '../claim-in-hand.ts';
 import { isNotHealthy, textOf } from '../launch/health.ts';
 import type { Machines } from '../machines.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { diagnose, type Diagnosis, type Platform } from './diagnosis.ts';
 
 /** A claim that was looked at, and what was found. */

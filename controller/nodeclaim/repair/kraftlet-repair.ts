@@ -9,11 +9,11 @@ import { minutes, type Clock } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../../caches.ts';
 import { coded } from '../../reason.ts';
-import type { ClaimInHand } from '../claim-in-hand.ts';
-import { scopeOf, type KraftletRelease } from '../kraftlet-release.ts';
+import { scopeOf, type KraftletRelease } from '../kraftlet/release.ts';
+import { kindsOf } from '../kraftlet/upkeep.ts';
 import { troubleOf, type Trouble } from '../launch/pod-trouble.ts';
-import { isStillWanted } from '../still-wanted.ts';
-import { kindsOf } from '../upkeep/kraftlet-upkeep.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { isStillWanted } from '../steps/still-wanted.ts';
 import { kraftletDown } from './conditions.ts';
 import type { Patient } from './examination.ts';
 import type { LostHost } from './lost-host.ts';

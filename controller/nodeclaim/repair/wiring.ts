@@ -3,7 +3,7 @@ import type { Metrics } from '#kube/metrics.ts';
 import type { Context } from '../../context.ts';
 import type { Revisions } from '../../nodeclass/revisions.ts';
 import type { Parts } from '../chain.ts';
-import { KraftletRelease } from '../kraftlet-release.ts';
+import { KraftletRelease } from '../kraftlet/release.ts';
 import { Examination } from './examination.ts';
 import { KraftletRepair } from './kraftlet-repair.ts';
 import { LostHost } from './lost-host.ts';

@@ -8,10 +8,10 @@ import { seconds } from '#schemas/time/clock.ts';
 import { by } from '../../caches.ts';
 import type { Context } from '../../context.ts';
 import type { Freshest } from '../../freshest.ts';
-import type { ClaimInHand } from '../claim-in-hand.ts';
 import { isOpen, nodeNameOf, nodesOf } from '../machine-nodes.ts';
 import type { Machines } from '../machines.ts';
-import { done, wait, type Outcome, type Step } from '../step.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 import { isInTheWay } from './drainable.ts';
 import type { Eviction } from './eviction.ts';
 

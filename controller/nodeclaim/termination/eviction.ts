@@ -8,9 +8,9 @@ import { minutes, seconds, type Duration, type Instant } from '#schemas/time/clo
 import type { Context } from '../../context.ts';
 import { asksToStay } from '../../do-not-disrupt.ts';
 import { coded } from '../../reason.ts';
-import type { ClaimInHand } from '../claim-in-hand.ts';
-import { deadlineOf } from '../termination-deadline.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { budgetsOf } from './budgets.ts';
+import { deadlineOf } from './deadline.ts';
 import { graceOf } from './drainable.ts';
 
 /**

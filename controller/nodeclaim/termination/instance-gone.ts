@@ -4,9 +4,9 @@ import { tags } from '#schemas/names.ts';
 import { parseProviderID } from '#schemas/provider-id.ts';
 import { minutes, seconds, type Clock } from '#schemas/time/clock.ts';
 
-import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { Machines } from '../machines.ts';
-import { done, wait, type Outcome, type Step } from '../step.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 
 /**
  * How long after a launch its instance may be missing from the cloud's lists.

@@ -6,9 +6,9 @@ import { nodes } from '#schemas/kubernetes/resource.ts';
 import { finalizers } from '#schemas/names.ts';
 
 import type { Caches } from '../../caches.ts';
-import type { ClaimInHand } from '../claim-in-hand.ts';
 import { isMadeFor, nodeNameOf, nodesOf } from '../machine-nodes.ts';
-import { done, wait, type Outcome, type Step } from '../step.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 
 /** Removes the Node, which Kraftlet may not do itself, and our hold on it. */
 export class NodeReleased implements Step {

@@ -1,7 +1,7 @@
 import type { Nominations } from '../../provisioning/nominations.ts';
 import type { Reservations } from '../../reservations/reservations.ts';
-import type { ClaimInHand } from '../claim-in-hand.ts';
-import { done, type Outcome, type Step } from '../step.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { done, type Outcome, type Step } from '../steps/step.ts';
 
 /** What the machine took of its pool's limits is free again only now, when nothing of it is left. */
 export class ReservationGone implements Step {

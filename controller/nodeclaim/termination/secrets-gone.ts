@@ -1,6 +1,6 @@
-import type { ClaimInHand } from '../claim-in-hand.ts';
 import type { CredentialStore } from '../credentials.ts';
-import { done, type Outcome, type Step } from '../step.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { done, type Outcome, type Step } from '../steps/step.ts';
 
 /** Token and key are of no more use once the machine that knows them is gone. */
 export class SecretsGone implements Step {

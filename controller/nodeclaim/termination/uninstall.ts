@@ -6,9 +6,9 @@ import { pods, statefulSets, type Resource } from '#schemas/kubernetes/resource.
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../../caches.ts';
-import type { ClaimInHand } from '../claim-in-hand.ts';
-import { releaseResources, scopeOf } from '../kraftlet-release.ts';
-import { done, wait, type Outcome, type Step } from '../step.ts';
+import { releaseResources, scopeOf } from '../kraftlet/release.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 import { isStuck } from './drainable.ts';
 
 const installed = 'KraftletInstalled';

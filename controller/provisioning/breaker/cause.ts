@@ -15,7 +15,7 @@ import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Node, Pod, Taint } from '#schemas/kubernetes/core.ts';
 import { labels, taints } from '#schemas/names.ts';
 
-import { has, lastingTaints, startupTaints } from '../../nodeclaim/claim-taints.ts';
+import { has, lastingTaints, startupTaints } from '../../nodeclaim/launch/claim-taints.ts';
 import { isEphemeral } from '../in-flight.ts';
 
 export type Cause =

@@ -2,7 +2,7 @@
  * Writes to the API server in words. What a patch of a NodeClaim's status says is part of its name, since a machine's
  * life is told there: the first condition that is not yet true, with its reason.
  */
-import { story } from '#controller/nodeclaim/claim-in-hand.ts';
+import { story } from '#controller/nodeclaim/steps/claim-in-hand.ts';
 
 import type { Deed, Exchange } from './exchange.ts';
 

@@ -4,9 +4,9 @@ import * as errors from '#machine/errors.ts';
 import { nodeClaims } from '#schemas/karpenter/types.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
-import { memoryContext } from '../testing/context.ts';
-import { nodeClaim } from '../testing/objects.ts';
-import { conflict } from '../testing/refusals.ts';
+import { memoryContext } from '../../testing/context.ts';
+import { nodeClaim } from '../../testing/objects.ts';
+import { conflict } from '../../testing/refusals.ts';
 import { ClaimInHand } from './claim-in-hand.ts';
 import { runChain } from './run-chain.ts';
 import { again, done, end, wait, type Outcome, type Step } from './step.ts';

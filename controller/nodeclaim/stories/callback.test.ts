@@ -5,9 +5,9 @@ import { secrets } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
 import { minutes } from '#schemas/time/clock.ts';
 
-import { textIn } from '../read-secret.ts';
-import { bootstrapUrl } from '../testing/bootstrap-world.ts';
-import { ClaimWorld, noLeaks } from '../testing/claim-world.ts';
+import { textIn } from '../../read-secret.ts';
+import { bootstrapUrl } from '../../testing/bootstrap-world.ts';
+import { ClaimWorld, noLeaks } from '../../testing/claim-world.ts';
 
 /** Launches of machines that call for their secrets. */
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Taint } from '#schemas/kubernetes/core.ts';
 import { taints } from '#schemas/names.ts';
 
-import { nodeClaim, ourRef } from '../testing/objects.ts';
+import { nodeClaim, ourRef } from '../../testing/objects.ts';
 import { lastingTaints, startupTaints } from './claim-taints.ts';
 
 const team: Taint = { key: 'example.com/team', value: 'shop', effect: 'NoSchedule' };

@@ -1,6 +1,6 @@
 import { labels } from '#schemas/names.ts';
 
-import type { ClaimInHand } from './claim-in-hand.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 
 const facts = [
   labels.zone,

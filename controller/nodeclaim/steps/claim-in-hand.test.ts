@@ -4,8 +4,8 @@ import { nodeClaims, type NodeClaim } from '#schemas/karpenter/types.ts';
 import { annotations } from '#schemas/names.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
-import { memoryContext } from '../testing/context.ts';
-import { condition, nodeClaim } from '../testing/objects.ts';
+import { memoryContext } from '../../testing/context.ts';
+import { condition, nodeClaim } from '../../testing/objects.ts';
 import { ClaimInHand } from './claim-in-hand.ts';
 
 let memory: ReturnType<typeof memoryContext>;

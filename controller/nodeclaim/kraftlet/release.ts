@@ -17,11 +17,11 @@ import {
 import { labels, taints } from '#schemas/names.ts';
 import { minutes } from '#schemas/time/clock.ts';
 
-import { coded } from '../reason.ts';
-import type { ClaimInHand } from './claim-in-hand.ts';
-import type { Machines } from './machines.ts';
+import { coded } from '../../reason.ts';
+import type { Machines } from '../machines.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { wait, type Outcome } from '../steps/step.ts';
 import { immutableNodeLabels } from './node-labels.ts';
-import { wait, type Outcome } from './step.ts';
 
 const defaultNamespace = 'kraftlet';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { annotations } from '#schemas/names.ts';
 
-import { nodeClaim } from '../testing/objects.ts';
+import { nodeClaim } from '../../testing/objects.ts';
 import { intentOf, intentText, type Intent } from './intent.ts';
 
 const intent: Intent = {

@@ -4,9 +4,9 @@ import { nodeClaims } from '#schemas/karpenter/types.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 import type { FakeClock } from '#schemas/time/fake-clock.ts';
 
-import { memoryContext } from '../testing/context.ts';
-import { nodeClaim } from '../testing/objects.ts';
-import { ClaimInHand } from './claim-in-hand.ts';
+import { memoryContext } from '../../testing/context.ts';
+import { nodeClaim } from '../../testing/objects.ts';
+import { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { deadlineNow, endOf, leftOf } from './liveness.ts';
 
 let hand: ClaimInHand;

@@ -12,8 +12,8 @@ import { placeOf } from '#schemas/nodeclass/place.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { fits } from '#schemas/quantity/resources.ts';
 
-import type { Offer } from '../catalog.ts';
-import { WorkedOut } from '../worked-out.ts';
+import type { Offer } from '../../catalog.ts';
+import { WorkedOut } from '../../worked-out.ts';
 
 export interface PricedCandidate {
   readonly type: InstanceType;

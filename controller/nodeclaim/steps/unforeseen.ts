@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError } from '#kube/client/errors.ts';
 
-import { asReason, coded } from '../reason.ts';
+import { asReason, coded } from '../../reason.ts';
 
 /**
  * What people read of an error that no step foresaw: the API server's refusal in its own words, or that it is away;

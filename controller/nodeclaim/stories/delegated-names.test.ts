@@ -4,8 +4,8 @@ import { dnsEndpoints } from '#machine/dns/externaldns/endpoint.ts';
 import { DnsUnavailable } from '#machine/errors.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
-import { ClaimWorld, noLeaks } from '../testing/claim-world.ts';
-import { ofMachines, type FakeExternalDns } from '../testing/fake-external-dns.ts';
+import { ClaimWorld, noLeaks } from '../../testing/claim-world.ts';
+import { ofMachines, type FakeExternalDns } from '../../testing/fake-external-dns.ts';
 
 let world: ClaimWorld;
 let external: FakeExternalDns;

@@ -4,8 +4,8 @@ import { nodeClaims } from '#schemas/karpenter/types.ts';
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 
-import type { Freshest } from '../freshest.ts';
-import { patchStatus } from '../status-patch.ts';
+import type { Freshest } from '../../freshest.ts';
+import { patchStatus } from '../../status-patch.ts';
 import type { ClaimInHand } from './claim-in-hand.ts';
 
 interface MetadataChange {

@@ -5,7 +5,7 @@ import { controllerRevisions, nodes } from '#schemas/kubernetes/resource.ts';
 import { annotations } from '#schemas/names.ts';
 import { seconds } from '#schemas/time/clock.ts';
 
-import { ClaimWorld, noLeaks, revisionName } from '../testing/claim-world.ts';
+import { ClaimWorld, noLeaks, revisionName } from '../../testing/claim-world.ts';
 
 let world: ClaimWorld;
 beforeEach(async () => {

@@ -5,7 +5,7 @@ import { pods } from '#schemas/kubernetes/resource.ts';
 import { finalizers } from '#schemas/names.ts';
 import { seconds } from '#schemas/time/clock.ts';
 
-import { ClaimWorld, noLeaks } from '../testing/claim-world.ts';
+import { ClaimWorld, noLeaks } from '../../testing/claim-world.ts';
 
 /*
  * The process dies, or the claim is deleted, before or after any one call to the API server, the cloud, the zone, the

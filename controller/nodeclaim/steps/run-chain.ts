@@ -2,7 +2,7 @@ import { isConflict } from '#kube/client/errors.ts';
 import { MachineError } from '#machine/errors.ts';
 import { minutes, seconds, type Duration } from '#schemas/time/clock.ts';
 
-import { asReason, coded } from '../reason.ts';
+import { asReason, coded } from '../../reason.ts';
 import type { ClaimInHand } from './claim-in-hand.ts';
 import { again, wait, type Outcome, type Step } from './step.ts';
 import { unforeseen } from './unforeseen.ts';

@@ -4,8 +4,8 @@ import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import { annotations } from '#schemas/names.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 
-import { nodeClaim, ourRef } from '../testing/objects.ts';
-import { deadlineOf, terminationTimestamp } from './termination-deadline.ts';
+import { nodeClaim, ourRef } from '../../testing/objects.ts';
+import { deadlineOf, terminationTimestamp } from './deadline.ts';
 
 const deletionTimestamp = '2026-03-01T10:00:00Z';
 const leaving = (terminationGracePeriod?: string): NodeClaim =>

@@ -8,9 +8,9 @@ import { annotations, labels, taints } from '#schemas/names.ts';
 import { unikraftNodeClasses } from '#schemas/nodeclass/types.ts';
 import { seconds } from '#schemas/time/clock.ts';
 
-import { ClaimWorld, noLeaks, revisionName } from '../testing/claim-world.ts';
-import { requestAnnotation } from '../testing/fake-machines.ts';
-import { nodeClaim, nodePool } from '../testing/objects.ts';
+import { ClaimWorld, noLeaks, revisionName } from '../../testing/claim-world.ts';
+import { requestAnnotation } from '../../testing/fake-machines.ts';
+import { nodeClaim, nodePool } from '../../testing/objects.ts';
 
 let world: ClaimWorld;
 beforeEach(async () => {

@@ -7,9 +7,9 @@ import type { ResourceList } from '#schemas/kubernetes/meta.ts';
 import { unikraftNodeClasses, type UnikraftNodeClassStatus } from '#schemas/nodeclass/types.ts';
 import { Quantity } from '#schemas/quantity/quantity.ts';
 
-import type { Context } from '../context.ts';
-import type { Reservations } from '../reservations/reservations.ts';
-import type { ClaimInHand } from './claim-in-hand.ts';
+import type { Context } from '../../context.ts';
+import type { Reservations } from '../../reservations/reservations.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 
 type Correction = NonNullable<UnikraftNodeClassStatus['capacityCorrections']>[number];
 

@@ -2,8 +2,8 @@ import type { UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
 import type { Clock, Duration, Instant } from '#schemas/time/clock.ts';
 import { parseDuration } from '#schemas/time/duration.ts';
 
-import type { ClaimInHand } from './claim-in-hand.ts';
-import type { End } from './step.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import type { End } from '../steps/step.ts';
 
 interface Deadline {
   /** The condition that must be True by then. */

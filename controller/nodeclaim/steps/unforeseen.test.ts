@@ -5,8 +5,8 @@ import type { Condition } from '#schemas/kubernetes/meta.ts';
 import { InvalidQuantity } from '#schemas/quantity/quantity.ts';
 import { minutes, seconds, type Duration } from '#schemas/time/clock.ts';
 
-import { ClaimWorld, noLeaks } from '../testing/claim-world.ts';
-import { invalid, refusal, unavailable } from '../testing/refusals.ts';
+import { ClaimWorld, noLeaks } from '../../testing/claim-world.ts';
+import { invalid, refusal, unavailable } from '../../testing/refusals.ts';
 import { unforeseen } from './unforeseen.ts';
 
 const call = { verb: 'PATCH', path: '/api/v1/nodes/web-1' };

@@ -5,8 +5,8 @@ import { nodePools } from '#schemas/karpenter/types.ts';
 import { controllerRevisions } from '#schemas/kubernetes/resource.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
-import { ClaimWorld, noLeaks, revisionName } from '../testing/claim-world.ts';
-import { nodePool } from '../testing/objects.ts';
+import { ClaimWorld, noLeaks, revisionName } from '../../testing/claim-world.ts';
+import { nodePool } from '../../testing/objects.ts';
 
 let world: ClaimWorld;
 beforeEach(async () => {

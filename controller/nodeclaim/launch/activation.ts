@@ -2,7 +2,7 @@ import type { KubeClient } from '#kube/client/client.ts';
 import { NodeClassError } from '#machine/errors.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 
-import { readSecret, textIn } from '../read-secret.ts';
+import { readSecret, textIn } from '../../read-secret.ts';
 
 /**
  * What activates the platform of a machine's class; undefined when the class names nothing.

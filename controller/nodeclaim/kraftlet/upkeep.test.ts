@@ -8,7 +8,7 @@ import { minutes, seconds } from '#schemas/time/clock.ts';
 
 import { ClaimWorld, noLeaks, revisionName } from '../../testing/claim-world.ts';
 import { refusal } from '../../testing/refusals.ts';
-import { releaseResources } from '../kraftlet-release.ts';
+import { releaseResources } from './release.ts';
 
 let world: ClaimWorld;
 beforeEach(async () => {

@@ -6,7 +6,7 @@ import { annotations } from '#schemas/names.ts';
 import { quotaPolicy } from '#schemas/quotapolicy/samples.ts';
 import { unikraftQuotaPolicies, type UnikraftQuotaPolicySpec } from '#schemas/quotapolicy/types.ts';
 
-import { ClaimWorld, noLeaks } from '../testing/claim-world.ts';
+import { ClaimWorld, noLeaks } from '../../testing/claim-world.ts';
 
 let world: ClaimWorld;
 beforeEach(async () => {

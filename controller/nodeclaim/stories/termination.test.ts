@@ -11,9 +11,9 @@ import { nodes, podDisruptionBudgets, pods } from '#schemas/kubernetes/resource.
 import { annotations, finalizers, taints } from '#schemas/names.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
-import { ClaimWorld, noLeaks } from '../testing/claim-world.ts';
-import { ourRef, pod } from '../testing/objects.ts';
-import { refusal } from '../testing/refusals.ts';
+import { ClaimWorld, noLeaks } from '../../testing/claim-world.ts';
+import { ourRef, pod } from '../../testing/objects.ts';
+import { refusal } from '../../testing/refusals.ts';
 
 let world: ClaimWorld;
 beforeEach(async () => {

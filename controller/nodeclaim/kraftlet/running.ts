@@ -1,4 +1,4 @@
-import { by, type Caches } from '../caches.ts';
+import { by, type Caches } from '../../caches.ts';
 
 /** Whether a ready Kraftlet stands before the machine of a claim: only it can have Pods begin and end there. */
 export function kraftletRuns(

@@ -5,14 +5,14 @@ import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import { minutes } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../../caches.ts';
-import type { ClaimInHand } from '../claim-in-hand.ts';
-import type { KraftletRelease } from '../kraftlet-release.ts';
-import { kraftletRuns } from '../kraftlet-running.ts';
 import { podTrouble } from '../launch/pod-trouble.ts';
-import { isRevisionLost, lostRevision } from '../lost-revision.ts';
 import type { Machines } from '../machines.ts';
-import { done, wait, type Outcome, type Step } from '../step.ts';
-import { isStillWanted } from '../still-wanted.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { isRevisionLost, lostRevision } from '../steps/lost-revision.ts';
+import { done, wait, type Outcome, type Step } from '../steps/step.ts';
+import { isStillWanted } from '../steps/still-wanted.ts';
+import type { KraftletRelease } from './release.ts';
+import { kraftletRuns } from './running.ts';
 
 /** A Kraftlet that does not run is looked after this often, besides whenever something changes. */
 const often = minutes(1);

@@ -10,9 +10,9 @@ import { labelsOf } from '#schemas/instances/labels.ts';
 import type { NodeClaim, Requirement } from '#schemas/karpenter/types.ts';
 import { labels } from '#schemas/names.ts';
 
-import type { Offer } from '../catalog.ts';
-import { machineType } from '../testing/fake-cloud.ts';
-import { nodeClaim, nodeClassSpec, ourRef } from '../testing/objects.ts';
+import type { Offer } from '../../catalog.ts';
+import { machineType } from '../../testing/fake-cloud.ts';
+import { nodeClaim, nodeClassSpec, ourRef } from '../../testing/objects.ts';
 import { candidatesFor } from './candidates.ts';
 
 const [zoneA, zoneB] = ['eu-central-1a', 'eu-central-1b'];
