@@ -123,7 +123,7 @@ export const admission = {
   KPU124: {
     title: 'A change replaces machines',
     happens: warned,
-    fix: 'Delete NodeClaims to have the change sooner: this release replaces no running machine by itself.',
+    fix: 'Delete NodeClaims to have the change sooner: this release replaces no running machine for it. It replaces one only for its certificate, once two thirds of its life are over or the Secret that it came from holds another one (KPU369).',
   },
   KPU125: {
     title: 'Machines expire the moment they are made',

@@ -8,7 +8,7 @@ export const machines = {
   KPU301: {
     title: 'A setting cannot be read',
     happens: 'The process does not start.',
-    fix: 'Correct the environment variable or flag that the message names.',
+    fix: 'Correct the environment variables that the message names.',
   },
   KPU310: {
     title: 'The cloud has no capacity',
@@ -19,7 +19,7 @@ export const machines = {
   KPU311: {
     title: 'The cloud refuses the operation to these credentials',
     happens: 'No other candidate is tried; the call is repeated every few minutes.',
-    fix: "Compare the controller's role with docs/tasks/aws-permissions.md; look for organisation policies. CloudTrail shows the refused call by the request id in the message; aws sts decode-authorization-message tells which statement refused it.",
+    fix: "Compare the controller's role with docs/tasks/aws-permissions.md or docs/tasks/gcp-permissions.md; look for organisation policies. AWS: CloudTrail shows the refused call by the request id in the message; aws sts decode-authorization-message tells which statement refused it. Google Cloud: the message names the missing permission, or the API that is not enabled in the project.",
   },
   KPU312: {
     title: 'The cloud refuses to make the machine',
@@ -124,7 +124,7 @@ export const machines = {
     title: 'The instance cannot be ended',
     happens:
       'It is tried again at a slow pace, and the claim keeps its finalizer: a machine is never forgotten.',
-    fix: 'Take termination protection off the instance, or grant ec2:TerminateInstances.',
+    fix: 'AWS: take termination protection off the instance. Google Cloud: take deletion protection off it.',
   },
   KPU332: {
     title: 'The DNS record cannot be written',

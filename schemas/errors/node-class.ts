@@ -75,22 +75,22 @@ export const nodeClass = {
   KPU222: {
     title: 'The image cannot be used',
     happens: `ImageReady=False. ${staysOnLast}`,
-    fix: 'Choose an image that is available, for amd64 or arm64, with an EBS root device.',
+    fix: 'Choose an image that is available. AWS: for amd64 or arm64, with an EBS root device. Google Cloud: one whose architecture is set, to X86_64 or ARM64.',
   },
   KPU230: {
     title: 'No subnet matches',
     happens: `PlacementReady=False. ${staysOnLast}`,
-    fix: 'Correct aws.subnetSelectorTerms, or tag the subnets that machines may use.',
+    fix: 'AWS: correct aws.subnetSelectorTerms, or tag the subnets that machines may use. Google Cloud: correct gcp.subnetwork, with the whole path where another project shares it, or create it.',
   },
   KPU231: {
     title: 'No security group matches',
     happens: `PlacementReady=False. ${staysOnLast}`,
-    fix: 'Correct aws.securityGroupSelectorTerms, or tag the security groups.',
+    fix: 'AWS: correct aws.securityGroupSelectorTerms, or tag the security groups.',
   },
   KPU232: {
     title: 'The placement cannot work',
     happens: `PlacementReady=False. ${staysOnLast}`,
-    fix: 'Let subnets and security groups select from one VPC, and correct aws.instanceProfile where the message names it.',
+    fix: 'Correct what the message names. AWS: subnets and security groups have to be of one VPC, and aws.instanceProfile has to exist. Google Cloud: zones and subnetwork have to be of gcp.region, the subnetwork of gcp.network, and gcp.serviceAccount has to exist.',
   },
   KPU240: {
     title: 'The DNS zone does not exist',
@@ -100,7 +100,7 @@ export const nodeClass = {
   KPU241: {
     title: 'The DNS zone may not be changed',
     happens: `DNSReady=False. ${staysOnLast}`,
-    fix: 'Allow what the message names. Route 53: ChangeResourceRecordSets, ListResourceRecordSets and GetHostedZone on the zone. RFC2136: the key of dns.tsig, and the Secret that it is in.',
+    fix: 'Allow what the message names. Route 53: ChangeResourceRecordSets, ListResourceRecordSets and GetHostedZone on the zone. Cloud DNS: the permissions that begin with dns in docs/tasks/gcp-role.yaml. RFC2136: the key of dns.tsig, and the Secret that it is in.',
   },
   KPU242: {
     title: 'Several DNS zones have this name',

@@ -1,6 +1,9 @@
-import { describe, expect, test, vi } from 'vitest';
+import { readFileSync } from 'node:fs';
 
-import { withCounts, type MachineCounts } from './change.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { parse } from 'yaml';
+
+import { changeRules, withCounts, type MachineCounts } from './change.ts';
 import { violations, type Violation } from './evaluate.ts';
 import { nodeClass, pool, taint } from './samples.ts';
 
@@ -47,6 +50,17 @@ describe('a change of what machines are made from', () => {
     ['of no pool', [], []],
   ])('says how much it is about: %s', (_, counts, messages) => {
     expect(told(changed, new Map(counts))).toEqual(messages);
+  });
+
+  test('is told of every field of a node class but the deadlines, which are behaviour', () => {
+    const file = new URL('../nodeclass/unikraftnodeclass.schema.yaml', import.meta.url);
+    const schema = parse(readFileSync(file, 'utf8')) as {
+      definitions: { UnikraftNodeClassSpec: { properties: Record<string, unknown> } };
+    };
+    const fields = Object.keys(schema.definitions.UnikraftNodeClassSpec.properties);
+    const rule = changeRules.find(({ path }) => path === 'spec');
+    const silent = fields.filter((field) => !rule?.cel.includes(`self.${field} ==`));
+    expect(silent).toEqual(['deadlines']);
   });
 
   test('of labels and taints at once is one warning when it is counted, beside whatever else is said', () => {

@@ -11,11 +11,21 @@ const shared = {
   operations: ['UPDATE'],
   severity: 'warn',
   message: 'This change replaces machines made before it, as they expire or are deleted.',
-  fix: 'Delete NodeClaims to have it sooner: this release replaces none by itself.',
+  fix: 'Delete NodeClaims to have it sooner: this release replaces none for such a change.',
 } as const satisfies Partial<Rule>;
 
 /** All that a revision is made of: behaviour (deadlines) changes without a machine. */
-const ofClass = ['aws', 'gcp', 'image', 'platform', 'dns', 'certificate', 'kraftlet', 'tags'];
+const ofClass = [
+  'aws',
+  'gcp',
+  'image',
+  'platform',
+  'bootstrap',
+  'dns',
+  'certificate',
+  'kraftlet',
+  'tags',
+];
 /** What a NodePool's hash covers; requirements are compared with each machine itself. */
 const ofTemplate = [
   'nodeClassRef',
@@ -39,6 +49,7 @@ export const changeRules: readonly Rule[] = [
     rejects: [
       nodeClass({ image: { id: 'ami-0abc' } }),
       nodeClass({ tags: { team: 'a' } }),
+      nodeClass({ bootstrap: { mode: 'UserData' } }),
       nodeClass({ platform: { port: 8443 } }),
     ],
   },

@@ -157,7 +157,7 @@ export const troubles: readonly Trouble[] = [
   {
     elsewhere:
       'An outage of the list of sizes was told as limits that were exceeded (aws/karpenter-provider-aws#5937).',
-    here: 'The last good list stands, and where there was none the recorded one.',
+    here: 'The last good list stands. Where there was none, AWS gets the recorded one; in Google Cloud, which has none, no size is taken and the outage is told as such.',
   },
   {
     elsewhere: 'Nested virtualisation was lost without a word (aws/containers-roadmap#2784).',
