@@ -91,6 +91,7 @@ async function tell(
     if (out.isTTY) teller.update();
     else teller.say(text);
   };
+  if (!out.isTTY) teller.say(title);
   const watching = new AbortController();
   const until = AbortSignal.any([signal, watching.signal]);
   const watches = [claims.run(until), ownPods.run(until)];

@@ -58,44 +58,91 @@ const options = {
 
 /** Kubernetes' UIDs. Nothing else may reach a filter of EC2, where `*` would be every cluster there is. */
 const uid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** `eu-central-1`, `us-gov-west-1`: it becomes part of a host name. */
+const region = /^[a-z]{2,}(-[a-z]+)+-\d{1,2}$/;
+/** Of old ones the domain of their company stands before them: `example.com:machines`. */
+const project = /^([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$/;
+const domain = /^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)+[a-z0-9-]+\.?$/i;
 
-/** @returns the error that names the argument that cannot be used */
+/** @returns the error that names the argument that cannot be used, and what is allowed */
 export function readArguments(argv: readonly string[]): Arguments | Error {
   try {
     const { values } = parseArgs({ args: [...argv], options });
-    const { cluster, region = [], zone = [], project = [], yes } = values;
-    if (cluster === undefined) return new Error('--cluster is missing');
-    if (!uid.test(cluster)) return new Error(`--cluster ${cluster}: that is no UID of Kubernetes`);
     const args = {
-      clusterUid: cluster,
-      regions: unique(region),
-      zones: unique(zone).map(zoneIn),
-      projects: unique(project),
-      managedZones: unique(values['managed-zone'] ?? []).map(managedZoneIn),
+      clusterUid: clusterIn(values.cluster),
+      regions: unique(values.region).map((one) => fitting(one, region, '--region', 'eu-central-1')),
+      zones: unique(values.zone).map((one) => zoneIn(one, '--zone', '<name>[=<id>]')),
+      projects: unique(values.project).map((one) =>
+        fitting(one, project, '--project', 'my-project'),
+      ),
+      managedZones: unique(values['managed-zone']).map(managedZoneIn),
       assumeRoleARN: values.role,
       assumeRoleExternalID: values['external-id'],
-      yes,
+      yes: values.yes,
     };
-    const isSomewhere = [args.regions, args.zones, args.projects, args.managedZones].some(
-      ({ length }) => length > 0,
-    );
-    if (isSomewhere) return args;
-    return new Error('Nothing says where to look: --region, --zone, --project, --managed-zone');
+    refuseWhatSaysNothing(args);
+    return args;
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return error instanceof Error ? inOurWords(error) : new Error(String(error));
   }
 }
 
-const unique = (values: readonly string[]): string[] => [...new Set(values)];
+const unique = (values: readonly string[] = []): string[] => [...new Set(values)];
 
-function zoneIn(zone: string): ZoneArgument {
-  const [name = '', id] = zone.split('=');
-  return { name, id };
+function clusterIn(cluster: string | undefined): string {
+  if (cluster === undefined) throw new Error('--cluster is missing');
+  if (uid.test(cluster)) return cluster;
+  throw new Error(`--cluster ${JSON.stringify(cluster)} is not a UID of Kubernetes`);
 }
 
-/** @throws for one without its project */
+function fitting(value: string, pattern: RegExp, flag: string, example: string): string {
+  if (pattern.test(value)) return value;
+  throw new Error(`${flag} ${JSON.stringify(value)} is not one such as ${example}`);
+}
+
+function zoneIn(text: string, flag: string, form: string): ZoneArgument {
+  const [, name = '', id] = /^([^=]+)(?:=([^=]+))?$/.exec(text) ?? [];
+  if (domain.test(name)) return { name, id };
+  throw new Error(`${flag} ${JSON.stringify(text)} is not ${form}`);
+}
+
 function managedZoneIn(text: string): ZoneArgument & { project: string } {
-  const [, project, zone] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
-  if (project !== undefined && zone !== undefined) return { project, ...zoneIn(zone) };
-  throw new Error(`--managed-zone ${text}: write <project>/<DNS name>[=<managed zone>]`);
+  const form = '<project>/<DNS name>[=<managed zone>]';
+  const [, host = '', zone = ''] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
+  if (project.test(host)) return { project: host, ...zoneIn(zone, '--managed-zone', form) };
+  throw new Error(`--managed-zone ${JSON.stringify(text)} is not ${form}`);
+}
+
+/** @throws where nothing says where to look, or something is only for a place that is not looked at */
+function refuseWhatSaysNothing(args: Arguments): void {
+  const inAws = args.regions.length + args.zones.length > 0;
+  const inGcp = args.projects.length + args.managedZones.length > 0;
+  if (!inAws && !inGcp) {
+    throw new Error('nothing says where to look: --region, --zone, --project, --managed-zone');
+  }
+  const { assumeRoleARN, assumeRoleExternalID } = args;
+  if (assumeRoleARN !== undefined && !inAws) {
+    throw new Error('--role is for AWS, and neither --region nor --zone is given');
+  }
+  if (assumeRoleExternalID !== undefined && assumeRoleARN === undefined) {
+    throw new Error('--external-id is for --role, which is not given');
+  }
+}
+
+/** What Node.js says of arguments is longer than a line, and speaks to who wrote the program. */
+function inOurWords(error: Error): Error {
+  const { code } = error as { code?: string };
+  const [, named = ''] = /'([^']*)'/.exec(error.message) ?? [];
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+    const known = Object.keys(options).map((name) => `--${name}`);
+    return new Error(`unknown flag ${named}; there are ${known.join(', ')}`);
+  }
+  if (code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL') {
+    return new Error(`${JSON.stringify(named)} belongs to no flag`);
+  }
+  if (code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') {
+    const [flag = ''] = named.split(' ');
+    return new Error(flag === '--yes' ? '--yes takes no value' : `${flag} needs a value`);
+  }
+  return error;
 }

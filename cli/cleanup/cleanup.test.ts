@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { cleanup } from './cleanup.ts';
 import type { Failure, Leftover, Place } from './place.ts';
-import { table } from './table.ts';
+import { tables } from './table.ts';
 
 const signal = new AbortController().signal;
 
@@ -27,7 +27,7 @@ class Shelf implements Place {
 
   async list(): Promise<Leftover[]> {
     if (this.#isUnreadable) throw new Error('it is dark');
-    return [...this.ids].map((id) => ({ kind: 'volume', id, about: this.name }));
+    return [...this.ids].map((id) => ({ kind: 'volume', id, facts: { zone: this.name } }));
   }
 
   async remove(shown: readonly Leftover[]): Promise<Failure[]> {
@@ -56,7 +56,7 @@ test('what is left is shown, and stays unless it is confirmed', async () => {
   expect(await clean([shelf], false)).toEqual({
     done: true,
     asked: 1,
-    said: 'Of cluster c there are left:\n  volume  a  volumes\n  volume  b  volumes\nNothing was removed.',
+    said: 'Left of cluster c:\n\nVOLUME   ZONE\na        volumes\nb        volumes\n\nNothing was removed.',
   });
   expect([...shelf.ids]).toEqual(['a', 'b']);
 });
@@ -120,12 +120,28 @@ test('a place that breaks while it is emptied tells so for each of its things', 
   expect(said).toContain('a is still there: the line went dead (KPU314)');
 });
 
-test('columns are as wide as their longest text, and no line ends in blanks', () => {
+test('each kind has a table of its own, as kubectl prints them', () => {
   expect(
-    table([
-      ['a', 'bb', 'c'],
-      ['aaa', 'b', ''],
+    tables([
+      { kind: 'instance', id: 'i-1', facts: { type: 'm7i.large', claim: undefined } },
+      { kind: 'volume', id: 'vol-1', facts: { state: 'available' } },
+      { kind: 'instance', id: 'i-22', facts: { type: 'c8i.large', claim: 'web-1' } },
     ]),
-  ).toBe('a    bb  c\naaa  b');
-  expect(table([])).toBe('');
+  ).toBe(
+    [
+      'INSTANCE   TYPE        CLAIM',
+      'i-1        m7i.large   <none>',
+      'i-22       c8i.large   web-1',
+      '',
+      'VOLUME   STATE',
+      'vol-1    available',
+    ].join('\n'),
+  );
+  expect(tables([])).toBe('');
+});
+
+test('no line ends in blanks', () => {
+  const facts = { a: 'long enough', b: 'b' };
+  const text = tables([{ kind: 'name', id: 'n', facts }]);
+  expect(text).not.toMatch(/ $/m);
 });

@@ -1,5 +1,5 @@
 import { type Failure, type Leftover, type Place } from './place.ts';
-import { table } from './table.ts';
+import { tables } from './table.ts';
 
 export interface Cleaning {
   readonly clusterUid: string;
@@ -31,12 +31,11 @@ export async function cleanup(cleaning: Cleaning, signal: AbortSignal): Promise<
     say('Nothing was removed. (KPU601)');
     return false;
   }
-  const count = countOf(listed);
-  if (count === 0) {
+  if (countOf(listed) === 0) {
     say(`Nothing of cluster ${clusterUid} is left there.`);
     return true;
   }
-  say(`Of cluster ${clusterUid} there ${count === 1 ? 'is' : 'are'} left:\n${described(listed)}`);
+  say(`Left of cluster ${clusterUid}:\n\n${described(listed)}\n`);
   if (!(await confirm())) {
     say('Nothing was removed.');
     return true;
@@ -107,7 +106,7 @@ async function proveGone(cleaning: Cleaning, signal: AbortSignal): Promise<boole
     return true;
   }
   say(
-    `All that was shown is removed, and this has come meanwhile:\n${described(listed)}\n` +
+    `All that was shown is removed, and this has come meanwhile:\n\n${described(listed)}\n\n` +
       'Something still makes it: end the operator of that cluster, and repeat the command. (KPU603)',
   );
   return false;
@@ -117,9 +116,7 @@ const countOf = (listed: readonly Listed[]): number =>
   listed.reduce((sum, { left }) => sum + left.length, 0);
 
 function described(listed: readonly Listed[]): string {
-  return table(
-    listed.flatMap(({ left }) => left.map(({ kind, id, about }) => [`  ${kind}`, id, about])),
-  );
+  return tables(listed.flatMap(({ left }) => left));
 }
 
 function wordsOf(error: unknown): string {

@@ -14,7 +14,7 @@ export async function runCleanup(argv: readonly string[]): Promise<number> {
   }
   const args = readArguments(argv);
   if (args instanceof Error) {
-    process.stderr.write(`${args.message}\n\n${usage}`);
+    process.stderr.write(`error: ${args.message}\nSee 'kpu cleanup --help' for usage.\n`);
     return 2;
   }
   const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -34,7 +34,7 @@ async function isConfirmed(
 ): Promise<boolean> {
   if (yes) return true;
   if (!process.stdin.isTTY) {
-    say('With --yes it is removed.');
+    say('Nobody can type the UID here; with --yes it is removed.');
     return false;
   }
   say(

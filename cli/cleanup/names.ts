@@ -25,10 +25,11 @@ export class NamesInZone implements Place {
 
   async list(signal: AbortSignal): Promise<Leftover[]> {
     const owned = await this.#owned(signal);
-    return owned.names.map(({ name, addresses, owner }) => {
-      const reads = addresses.join(', ') || 'no address any more';
-      return { kind: 'name', id: name, about: `${reads}, of claim ${owner.claimUid}` };
-    });
+    return owned.names.map(({ name, addresses, owner }) => ({
+      kind: 'name',
+      id: name,
+      facts: { address: addresses.join(','), 'claim uid': owner.claimUid },
+    }));
   }
 
   async remove(shown: readonly Leftover[], signal: AbortSignal): Promise<Failure[]> {

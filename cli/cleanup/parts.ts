@@ -38,7 +38,7 @@ export class PartsThere implements Place {
     return (await this.#there(signal)).map(({ kind, id, state, zone, instance }) => ({
       kind,
       id,
-      about: `${state} in ${zone}${heldBy(instance)}`,
+      facts: { state: state.toLowerCase(), zone, instance },
     }));
   }
 

@@ -3,8 +3,8 @@ export interface Leftover {
   readonly kind: 'name' | 'instance' | 'volume' | 'interface';
   /** Unique in its place: `i-…`, `vol-…`, a name in DNS. */
   readonly id: string;
-  /** What a person recognises it by: `m8i.large in eu-central-1a, running, of web-3f2a91c0`. */
-  readonly about: string;
+  /** What a person recognises it by, under the heads of its columns: `{ type: 'm8i.large', state: 'running' }`. */
+  readonly facts: Readonly<Record<string, string | undefined>>;
 }
 
 /** Something that could not be removed. */

@@ -9,6 +9,8 @@ export interface Removal<T> {
   look(): Promise<readonly T[]>;
   readonly idOf: (one: T) => string;
   readonly stateOf: (one: T) => string;
+  /** Leaves already, or seems to: it is asked only once that has come to nothing. */
+  isLeaving?(one: T): boolean;
   /** @returns why it cannot be asked, in a sentence */
   end(one: T): Promise<string | undefined>;
   readonly clock: Clock;
@@ -24,14 +26,20 @@ export interface Removal<T> {
  */
 export async function removeEach<T>(removal: Removal<T>, signal: AbortSignal): Promise<Failure[]> {
   const { idOf, stateOf, within } = removal;
+  const asked = new Set<string>();
   const refused = new Map<string, string>();
-  for (const one of await removal.look()) {
-    // oxlint-disable-next-line no-await-in-loop -- clouds count calls
+  const ask = async (one: T): Promise<void> => {
+    if (asked.has(idOf(one)) || removal.isLeaving?.(one)) return;
+    asked.add(idOf(one));
     const why = await removal.end(one);
     if (why !== undefined) refused.set(idOf(one), why);
-  }
-  const going = async (): Promise<T[]> =>
-    (await removal.look()).filter((one) => !refused.has(idOf(one)));
+  };
+  const going = async (): Promise<T[]> => {
+    const there = await removal.look();
+    // oxlint-disable-next-line no-await-in-loop -- clouds count calls
+    for (const one of there) await ask(one);
+    return there.filter((one) => !refused.has(idOf(one)));
+  };
   const slow = await settled(going, removal, signal);
   const after = `after ${within / minutes(1)} minutes`;
   return [

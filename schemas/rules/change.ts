@@ -49,7 +49,6 @@ export const changeRules: readonly Rule[] = [
     rejects: [
       nodeClass({ image: { id: 'ami-0abc' } }),
       nodeClass({ tags: { team: 'a' } }),
-      nodeClass({ bootstrap: { mode: 'UserData' } }),
       nodeClass({ platform: { port: 8443 } }),
     ],
   },

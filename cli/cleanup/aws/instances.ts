@@ -34,7 +34,7 @@ export class InstancesInRegion implements Place {
     return (await this.#ours()).map(({ id, instanceType, zone, state, tags: own }) => ({
       kind: 'instance',
       id,
-      about: `${instanceType} in ${zone}, ${state}, of ${own[tags.claim] ?? 'no claim'}`,
+      facts: { type: instanceType, state, zone, claim: own[tags.claim] },
     }));
   }
 

@@ -32,11 +32,14 @@ export class InstancesInProject implements Place {
   }
 
   async list(signal: AbortSignal): Promise<Leftover[]> {
-    return (await this.#ours(signal)).map((instance) => ({
-      kind: 'instance',
-      id: idOf(instance),
-      about: `${instance.instanceType}, ${instance.state}, of ${instance.tags[tags.claim] ?? 'no claim'}`,
-    }));
+    return (await this.#ours(signal)).map((instance) => {
+      const { instanceType: type, state, zone, tags: own } = instance;
+      return {
+        kind: 'instance',
+        id: idOf(instance),
+        facts: { type, state, zone, claim: own[tags.claim] },
+      };
+    });
   }
 
   async remove(shown: readonly Leftover[], signal: AbortSignal): Promise<Failure[]> {
@@ -47,6 +50,8 @@ export class InstancesInProject implements Place {
       look,
       idOf,
       stateOf: ({ state }: Instance) => state,
+      // STOPPING is said of a delete and of a stop alike: what somebody stopped is asked to go once it has stopped.
+      isLeaving: ({ state }: Instance) => state === 'terminating',
       end: async (instance: Instance) => this.#end(instance, signal),
       clock: this.#parts.clock,
       within: longestEnd,
@@ -71,8 +76,7 @@ export class InstancesInProject implements Place {
   }
 
   /** @returns why it could not be asked to end */
-  async #end({ id, zone, state }: Instance, signal: AbortSignal): Promise<string | undefined> {
-    if (state === 'terminating') return undefined;
+  async #end({ id, zone }: Instance, signal: AbortSignal): Promise<string | undefined> {
     const { api, project } = this.#parts;
     try {
       await api.delete({ project, zone, instance: id }, signal);

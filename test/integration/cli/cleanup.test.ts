@@ -39,10 +39,10 @@ test('what one cluster left is shown, and nothing is changed until it is confirm
   const { done, said } = await account.clean(ours, false);
 
   expect(done).toBe(true);
-  expect(said).toMatch(new RegExp(`instance +${first} +m7i.large in \\S+, running, of web-1`));
+  expect(said).toMatch(new RegExp(`^${first} +m7i.large +running +\\S+ +web-1`, 'm'));
   expect(said).toContain(second);
   expect(said).toContain('api.web-1.machines.sandbox.test');
-  expect(said).toMatch(/volume +vol-\w+ +in-use in \S+, attached to i-/);
+  expect(said).toMatch(/^vol-\w+ +in-use +\S+ +i-/m);
   expect(said).not.toContain(foreign);
   expect(said).not.toContain('web-3');
   expect(account.contents()).toEqual(before);

@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { computeMethods } from '#machine/cloud/gcp/api.ts';
 import { dnsMethods } from '#machine/dns/clouddns/api.ts';
 import { fault } from '#sandbox/cloud/wire/faults.ts';
+import { minutes } from '#schemas/time/clock.ts';
 
 import { SharedProject } from './google.ts';
 
@@ -40,9 +41,9 @@ test('what one cluster left is shown, and nothing is changed until it is confirm
 
   expect(done).toBe(true);
   expect(said).toMatch(
-    /instance +europe-west1-b\/uk-web-1 +n2-standard-8, running, of web-1\.x7k2p/,
+    /INSTANCE +TYPE +STATE +ZONE +CLAIM\neurope-west1-b\/uk-web-1 +n2-standard-8 +running +europe-west1-b +web-1\.x7k2p/,
   );
-  expect(said).toMatch(/volume +europe-west1-b\/uk-web-2 +READY in .*attached to uk-web-2/);
+  expect(said).toMatch(/europe-west1-b\/uk-web-2 +ready +europe-west1-b +uk-web-2$/m);
   expect(said).toContain('api.web-1.machines.google.test');
   expect(said).not.toContain('web-3');
   expect(project.contents()).toEqual(before);
@@ -93,6 +94,20 @@ test('a protected machine stays and is named, the others end, and the same comma
 
   Object.assign(first!.launch, { protectedFromDeletion: false });
   expect(await project.clean(ours)).toMatchObject({ done: true });
+  expect(project.contents()).toEqual(foreign);
+});
+
+test('a machine that somebody is stopping goes in the same run, once it has stopped', async () => {
+  await machines();
+  const { gce, clock } = project.world;
+  const [first] = gce.instances.all;
+  first!.status = 'STOPPING'; // a stop, which no delete follows by itself
+  clock.after(minutes(1), () => gce.instances.halt('europe-west1-b', 'uk-web-1', 'TERMINATED'));
+
+  const { done, said } = await project.clean(ours);
+
+  expect(said).toContain('All of it is removed');
+  expect(done).toBe(true);
   expect(project.contents()).toEqual(foreign);
 });
 
