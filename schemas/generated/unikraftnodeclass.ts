@@ -293,11 +293,11 @@ export interface PlatformOverhead {
  */
 export interface PlatformCapacity {
   /**
-   * vCPUs, absolute (64) or relative (400%), rounded down.
+   * vCPUs, absolute (64) or relative (400%), rounded down. Without it all that overhead leaves.
    */
   vcpus?: number | string;
   /**
-   * Memory, absolute (256Gi) or relative (100%), rounded down to whole MiB.
+   * Memory, absolute (256Gi) or relative (100%), rounded down to whole MiB. Without it all that overhead leaves.
    */
   memory?: string;
   /**
@@ -537,7 +537,7 @@ export interface UnikraftNodeClassStatus {
    */
   observedGeneration?: number;
   /**
-   * Ready means that machines can be made. CredentialsReady, ImageReady, PlacementReady, DNSReady, CertificateReady, KraftletReady and ValidationSucceeded speak of the newest revision.
+   * Ready means that machines can be made. CredentialsReady, ImageReady, PlacementReady, DNSReady, CertificateReady, KraftletReady and ValidationSucceeded speak of the newest spec, UpdateRevisionReady of all of it; Stalled says that only another spec helps, CloudReachable whether the cloud answers, and Deleting what a deletion waits for.
    */
   conditions?: Condition[];
   image?: ImageStatus;

@@ -62,7 +62,12 @@ export const kinds: readonly Kind[] = [
     sample: nodeClass(),
     before:
       "The vendor's own provider is closed and its objects are not public. This kind is the project's own design.",
-    after: "Secrets that it names are read in the operator's namespace.",
+    after: `Secrets that it names are read in the operator's namespace.
+
+Durations are whole numbers with \`s\`, \`m\` or \`h\`, also several: \`90s\`, \`1h30m\`. There are no days and no \`Never\` here; of a NodePool's,
+\`expireAfter\` and \`consolidateAfter\` take \`Never\` too.
+
+Conditions, events, and what to do about each: [conditions.md](conditions.md).`,
   },
   {
     resource: unikraftQuotaPolicies,

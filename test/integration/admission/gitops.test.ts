@@ -1,3 +1,6 @@
+import { globSync } from 'node:fs';
+import { dirname } from 'node:path';
+
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 
 import { isTrue } from '#kube/conditions.ts';
@@ -86,14 +89,19 @@ async function settled(all: readonly Manifest[]): Promise<void> {
   });
 }
 
-test.each(folders)(
-  'kubectl takes the sample %s in a dry run, without a warning',
-  async (folder) => {
-    const words = ['apply', '--dry-run=server', '-k', `kustomize/samples/aws/${folder}`];
-    const printed = (await kubectl(world.world.plane, tools, words)).trim().split('\n');
-    expect(printed.filter((line) => !line.endsWith(' created (server dry run)'))).toEqual([]);
-  },
-);
+/** Every folder of the samples that can be applied; the API server has no cert-manager that would take an issuer. */
+const sampleFolders = globSync('kustomize/samples/**/kustomization.yaml')
+  .map((file) => dirname(file))
+  .filter((folder) => !folder.endsWith('/1-issuer'));
+
+test('kubectl takes each sample in a dry run, without a warning', async () => {
+  expect(sampleFolders.length).toBeGreaterThan(14);
+  const printed = await inParallel(sampleFolders, async (folder) =>
+    kubectl(world.world.plane, tools, ['apply', '--dry-run=server', '-k', folder]),
+  );
+  const lines = printed.flatMap((text) => text.trim().split('\n'));
+  expect(lines.filter((line) => !line.endsWith(' created (server dry run)'))).toEqual([]);
+});
 
 describe.each(['kustomize-controller', 'argocd-controller'])('applied by %s', (fieldManager) => {
   test('a dry run of everything is refused by nothing', async () => {
