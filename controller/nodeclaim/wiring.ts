@@ -1,5 +1,5 @@
 import type { Metrics } from '#kube/metrics.ts';
-import { Controller, watch } from '#kube/runtime/controller.ts';
+import { Controller } from '#kube/runtime/controller.ts';
 import type { Runnable } from '#kube/runtime/reconciler.ts';
 import { singleton } from '#kube/runtime/singleton.ts';
 import type { NameLookup } from '#machine/dns/provider.ts';
@@ -7,12 +7,9 @@ import type { KraftletReleases } from '#machine/kraftlet/release.ts';
 import type { PlatformApi } from '#machine/platform/api.ts';
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Node } from '#schemas/kubernetes/core.ts';
-import type { KubeObject, Live } from '#schemas/kubernetes/meta.ts';
-import { labels } from '#schemas/names.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
 import type { TicketOffice } from '../bootstrap/mode.ts';
-import { by, type Caches } from '../caches.ts';
 import type { Catalog } from '../catalog.ts';
 import { CertManagerCertificates } from '../certificates/cert-manager.ts';
 import { Certificates } from '../certificates/certificates.ts';
@@ -24,7 +21,6 @@ import type { Context } from '../context.ts';
 import { Freshest } from '../freshest.ts';
 import type { Revisions } from '../nodeclass/revisions.ts';
 import type { NodeClassSecrets } from '../nodeclass/secrets.ts';
-import { isOurs } from '../ours.ts';
 import type { Nominations } from '../provisioning/nominations.ts';
 import type { Reservations } from '../reservations/reservations.ts';
 import { AfterBurst } from './after-burst.ts';
@@ -40,6 +36,7 @@ import { NodeClaimMetrics } from './metrics.ts';
 import { Renewal } from './renewal/renewal.ts';
 import { repairOf } from './repair/wiring.ts';
 import { ClaimWriter } from './steps/claim-writer.ts';
+import { wakes } from './wakes.ts';
 
 /** Other claims go on while one waits for a cloud; a hundred machines at once is a busy day. */
 const concurrency = 100;
@@ -104,18 +101,7 @@ export function nodeClaimControllers(
       clock,
       log,
       metrics,
-      watches: [
-        watch(caches.nodeClaims, (claim, other) =>
-          isOurs(claim) && isAsked(claim, other) ? [claim.metadata.name] : [],
-        ),
-        watch(caches.nodes, (node, other) => (isNews(node, other) ? claimsOf(caches, node) : [])),
-        watch(caches.statefulSets, (set) => claimsMadeFor(caches, set)),
-        watch(caches.pods, (pod) => claimsMadeFor(caches, pod)),
-        watch(caches.nodeClasses, () => []),
-        watch(caches.nodePools, () => []),
-        watch(caches.revisions, () => []),
-        watch(caches.reservations, () => []),
-      ],
+      watches: wakes(caches),
     }),
     singleton(
       'nodeclaim.garbagecollection',
@@ -154,44 +140,4 @@ function partsOf(context: Context, options: NodeClaimOptions, writer: ClaimWrite
     capacity: new CapacityCheck(context, options.reservations),
     nodes: new Freshest<Node>(caches.nodes),
   };
-}
-
-/**
- * Status, labels and annotations are what the chains write themselves: to be woken by it would make two looks, and two
- * calls to a cloud, of each.
- */
-function isAsked(claim: Live<NodeClaim>, other: Live<NodeClaim> | undefined): boolean {
-  return other === undefined || wishOf(claim) !== wishOf(other);
-}
-
-function wishOf({ metadata }: Live<NodeClaim>): string {
-  const { uid, generation, finalizers, deletionTimestamp } = metadata;
-  return JSON.stringify([uid, generation, finalizers, deletionTimestamp]);
-}
-
-/** Leases aside, a Node's status is written every few seconds; only what a step looks at is news. */
-function isNews(node: Live<Node>, other: Live<Node> | undefined): boolean {
-  return other === undefined || essence(node) !== essence(other);
-}
-
-function essence({ metadata, spec, status }: Live<Node>): string {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status;
-  const { labels: own, deletionTimestamp, finalizers } = metadata;
-  return JSON.stringify([own, deletionTimestamp, finalizers, spec, status?.allocatable, ready]);
-}
-
-/** Also by the label it was born with: the claim's provider id may have been written and not be in the cache yet. */
-function claimsOf(caches: Caches, node: Live<Node>): string[] {
-  const claims = caches.nodeClaims.by(by.providerID, node.spec?.providerID ?? '');
-  return [...claims.map(nameOf), ...claimsMadeFor(caches, node)];
-}
-
-/** The claim that a part of a Kraftlet release was made for. */
-function claimsMadeFor({ nodeClaims }: Caches, { metadata }: Live<KubeObject>): string[] {
-  const uid = metadata.labels?.[labels.claimUid];
-  return uid === undefined ? [] : nodeClaims.by(by.uid, uid).map(nameOf);
-}
-
-function nameOf({ metadata }: Live<NodeClaim>): string {
-  return metadata.name;
 }

@@ -1,4 +1,9 @@
+import { seconds } from '#schemas/time/clock.ts';
+
 import type { ClaimInHand } from './claim-in-hand.ts';
+
+/** Until somebody may have restored it. */
+export const missing = seconds(30);
 
 /** There may be a machine, and the revision that says where it is has been deleted by hand. */
 export function isRevisionLost(hand: ClaimInHand): boolean {
