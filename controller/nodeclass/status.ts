@@ -15,7 +15,8 @@ import type { ResolvedPlacement } from '#machine/cloud/provider.ts';
 import type { Condition } from '#schemas/kubernetes/meta.ts';
 import type { UnikraftNodeClassStatus } from '#schemas/nodeclass/types.ts';
 
-import { changesFrom, type Findings } from './checks.ts';
+import { changesFrom } from './aspect-conditions.ts';
+import type { Findings } from './findings.ts';
 import { aspects, type Trouble } from './trouble.ts';
 
 export interface Judged {
