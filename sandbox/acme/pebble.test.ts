@@ -1,3 +1,7 @@
+import { randomBytes } from 'node:crypto';
+
+import { FlattenedSign, importPKCS8 } from 'jose';
+import { Agent, fetch } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { AcmeCertificates } from '#controller/certificates/acme/acme.ts';
@@ -196,5 +200,108 @@ describe.skipIf(programs instanceof Error)(`certificates by ACME, from Pebble${w
       expect(await texts()).toEqual([]);
       await dying.release(request, signal);
     });
+
+    test('an account that is closed is told, and another one opened once its Secret is gone', async () => {
+      const { spec } = requestFor('web-0').nodeClass;
+      await source.check(spec, signal);
+      const [name = ''] = memory.client
+        .all(secrets)
+        .map(({ metadata }) => metadata.name)
+        .filter((one) => one.startsWith('acme-account-'));
+      const { namespace } = memory;
+      const kept = memory.client.peek(secrets, { namespace, name });
+      await deactivate(pebble, atob(kept?.data?.['account.key'] ?? ''));
+      await expect(certificateOf(requestFor('web-1'))).rejects.toThrow(
+        new RegExp(`deactivated.*delete Secret ${namespace}/${name}`),
+      );
+      await expect(source.check(spec, signal)).rejects.toMatchObject({ code: 'KPU366' });
+      memory.client.remove(secrets, { namespace, name });
+      const made = await certificateOf(requestFor('web-2'));
+      expect(made.certificate).toMatch(/BEGIN CERTIFICATE/);
+    });
+  });
+
+  describe('for its customers alone', () => {
+    const secret = randomBytes(32).toString('base64url');
+    let strict: Pebble;
+    let memory: ReturnType<typeof memoryContext>;
+    beforeAll(async () => {
+      if (programs instanceof Error) throw programs;
+      strict = await Pebble.start(programs.pebble, `127.0.0.1:${server.port}`, { ours: secret });
+    });
+    afterAll(async () => strict?.stop());
+    beforeEach(() => {
+      memory = memoryContext();
+    });
+
+    /** What comes of a class that is a customer by `keyID` with `key`, or none. */
+    async function checked(keyID?: string, key = secret): Promise<unknown> {
+      const { client, namespace } = memory;
+      const seed = (name: string, field: string, text: string): unknown =>
+        client.seed(secrets, { metadata: { name, namespace }, data: { [field]: btoa(text) } });
+      seed('acme-ca', 'ca.crt', strict.ca);
+      seed('eab', 'secret', key);
+      const externalAccountBinding = keyID && { keyID, keySecretRef: { name: 'eab' } };
+      const acme = {
+        directoryURL: strict.directoryURL,
+        caSecretRef: { name: 'acme-ca' },
+        ...(externalAccountBinding && { externalAccountBinding }),
+      };
+      const spec = nodeClassSpec({ certificate: { api: { mode: 'ACME', acme } } });
+      const clouds = { dns: async () => dns };
+      const source = new AcmeCertificates({
+        client,
+        namespace,
+        clock,
+        clouds,
+        textsAt: async () => [],
+      });
+      return source.check(spec, signal).catch((error: Error) => error.message);
+    }
+
+    test('an account is bound to a customer', async () => {
+      expect(await checked('ours')).toBeUndefined();
+    });
+
+    test('who is none is told what to set', async () => {
+      expect(await checked()).toMatch(/set certificate\.api\.acme\.externalAccountBinding/);
+    });
+
+    test.each([
+      ['theirs', secret],
+      ['ours', randomBytes(32).toString('base64url')],
+    ])('a key that it does not know is told (%s)', async (keyID, key) => {
+      expect(await checked(keyID, key)).toMatch(new RegExp(`check key id ${keyID} .* Secret eab`));
+    });
   });
 });
+
+/** As the authority does at its customer's wish, or somebody with the account's key (RFC 8555 §7.3.6). */
+async function deactivate(pebble: Pebble, accountKey: string): Promise<void> {
+  const { directoryURL, ca } = pebble;
+  const dispatcher = new Agent({ connect: { ca } });
+  const client = new AcmeClient({ directoryURL, ca, email: undefined, accountKey });
+  const url = await client.account(signal);
+  await client.close();
+  const directory = (await (await fetch(directoryURL, { dispatcher })).json()) as {
+    newNonce: string;
+  };
+  const key = await importPKCS8(accountKey, 'ES256');
+  for (let tries = 0; tries < 20; tries++) {
+    // oxlint-disable-next-line no-await-in-loop -- every fifth nonce is refused
+    const { headers } = await fetch(directory.newNonce, { dispatcher, method: 'HEAD' });
+    const header = { alg: 'ES256', kid: url, url, nonce: headers.get('replay-nonce') ?? '' };
+    const wish = Buffer.from(JSON.stringify({ status: 'deactivated' }));
+    // oxlint-disable-next-line no-await-in-loop
+    const signed = await new FlattenedSign(wish).setProtectedHeader(header).sign(key);
+    // oxlint-disable-next-line no-await-in-loop
+    const answer = await fetch(url, {
+      dispatcher,
+      method: 'POST',
+      headers: { 'content-type': 'application/jose+json' },
+      body: JSON.stringify(signed),
+    });
+    if (answer.ok) return;
+  }
+  throw new Error('Pebble does not close the account');
+}

@@ -125,7 +125,7 @@ export const nodeClass = {
   KPU366: {
     title: 'The authority cannot be asked for certificates',
     happens: `CertificateReady=False, and no machine is made with it. ${staysOnLast}`,
-    fix: 'Correct what the message names: the directory, the Secret of certificate.api.acme.caSecretRef, the e-mail address, or a zone that the operator does not write itself.',
+    fix: 'Correct what the message names: the directory, the Secret of certificate.api.acme.caSecretRef, the e-mail address, externalAccountBinding and its Secret, or a zone that the operator does not write itself. Where the authority has closed the account, delete the Secret that keeps it; another one is opened then. A refused account is asked for again every ten minutes, and at once when a Secret changes.',
   },
   KPU260: {
     title: 'The Kraftlet chart cannot be had',

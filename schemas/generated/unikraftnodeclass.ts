@@ -444,6 +444,7 @@ export interface AcmeSpec {
    */
   email?: string;
   caSecretRef?: AcmeCaSecretRef;
+  externalAccountBinding?: ExternalAccountBinding;
   /**
    * How many certificates are asked for in seven days for a zone; then no machine is made with one. Let's Encrypt allows 50 for a registered domain, which others may use too. Default: 50.
    */
@@ -454,6 +455,27 @@ export interface AcmeSpec {
  * Secret in the operator's namespace with authorities as ca.crt, which are trusted in place of the public ones: for the directory, and for what is issued.
  */
 export interface AcmeCaSecretRef {
+  /**
+   * Name of the Secret.
+   */
+  name: string;
+}
+
+/**
+ * Whose customer opens the account, for authorities that ask for it (RFC 8555 §7.3.4). Both are given out by the authority; another keyID is another account.
+ */
+export interface ExternalAccountBinding {
+  /**
+   * Name of the key, as the authority gave it out.
+   */
+  keyID: string;
+  keySecretRef: ExternalAccountKeySecretRef;
+}
+
+/**
+ * Secret in the operator's namespace with the HMAC key as secret, in base64url as authorities give it out.
+ */
+export interface ExternalAccountKeySecretRef {
   /**
    * Name of the Secret.
    */

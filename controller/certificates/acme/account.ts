@@ -6,15 +6,20 @@ import { newKey } from '#pki/new-request.ts';
 import type { Secret } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { secrets, type Key } from '#schemas/kubernetes/resource.ts';
+import type { UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
 
 import { makeOnce, readSecret, textIn } from '../../read-secret.ts';
+
+type Acme = NonNullable<UnikraftNodeClassSpec['certificate']['api']['acme']>;
 
 const keyName = 'account.key';
 const issuedName = 'issued';
 const challengesName = 'challenges';
 
-/** A text at a name. */
+/** A text at a name of a zone. */
 export interface Placed {
+  /** The id that its provider knows the zone by. */
+  readonly zoneID: string;
   readonly name: string;
   readonly text: string;
 }
@@ -30,17 +35,51 @@ export interface Known {
 
 /**
  * The Secret that keeps the account of one authority: its key, what was asked for in the last days, and the
- * challenges that may still stand in a zone. All node classes with the same directory share it. A Secret holds 1 MiB: 10,000
- * certificates a week, the most that a class may ask for, are 270 kB in one zone.
+ * challenges that may still stand in a zone. All node classes with the same directory, and the same customer of it, share it. A
+ * Secret holds 1 MiB: 10,000 certificates a week, the most that a class may ask for, are 270 kB in one zone.
  */
 export class AcmeAccount {
   readonly #client: KubeClient;
   readonly #key: Key;
 
-  constructor(client: KubeClient, namespace: string, directoryURL: string) {
-    const hash = createHash('sha256').update(directoryURL).digest('hex').slice(0, 10);
+  constructor(
+    client: KubeClient,
+    namespace: string,
+    { directoryURL, externalAccountBinding }: Pick<Acme, 'directoryURL' | 'externalAccountBinding'>,
+  ) {
+    const { keyID } = externalAccountBinding ?? {};
+    const holder = keyID === undefined ? directoryURL : `${directoryURL} ${keyID}`;
+    const hash = createHash('sha256').update(holder).digest('hex').slice(0, 10);
     this.#client = client;
     this.#key = { namespace, name: `acme-account-${hash}` };
+  }
+
+  /** `namespace/name` of the Secret, for messages. */
+  get name(): string {
+    return `${this.#key.namespace}/${this.#key.name}`;
+  }
+
+  /** Challenges that may stand in a zone; none where there is no Secret, which is not made for it. */
+  async challenges(): Promise<Known['challenges']> {
+    const secret = await readSecret(this.#client, this.#key);
+    return secret ? knownIn(secret).challenges : {};
+  }
+
+  /** A challenge is about to stand in a zone. */
+  async noteChallenge(claimUid: string, placed: Placed): Promise<void> {
+    await this.change(({ challenges }) => ({
+      challenges: { ...challenges, [claimUid]: [...(challenges[claimUid] ?? []), placed] },
+    }));
+  }
+
+  /** The challenges of a claim stand nowhere any more; others that were put up meanwhile are kept. */
+  async forgetChallenges(claimUid: string, gone: readonly Placed[]): Promise<void> {
+    const texts = new Set(gone.map(({ text }) => text));
+    await this.change(({ challenges }) => {
+      const { [claimUid]: own = [], ...others } = challenges;
+      const left = own.filter(({ text }) => !texts.has(text));
+      return { challenges: left.length > 0 ? { ...others, [claimUid]: left } : others };
+    });
   }
 
   /** Makes it where there is none. */

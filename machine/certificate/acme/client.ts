@@ -5,11 +5,10 @@ import { Agent, fetch } from 'undici';
 
 import { seconds } from '#schemas/time/clock.ts';
 
-import { AcmeProblem, retryAfterOf } from './problem.ts';
+import { fieldsOf, problemOf, textOf } from './answer.ts';
+import { AccountRefused, AcmeProblem, expectOpen, isFinal } from './problem.ts';
 
 const timeout = seconds(20);
-/** An answer of an authority is a chain of some kilobytes at most. */
-const maxChars = 1 << 20;
 
 interface Directory {
   readonly newNonce: string;
@@ -39,6 +38,13 @@ export interface Authorization {
   readonly challenges: readonly Challenge[];
 }
 
+/** What an authority gives its customers, for accounts to be known as theirs (RFC 8555 §7.3.4). */
+export interface ExternalAccount {
+  readonly keyID: string;
+  /** Of HMAC-SHA256. */
+  readonly key: Uint8Array;
+}
+
 export interface AcmeClientOptions {
   readonly directoryURL: string;
   /** PKCS#8 PEM of an EC P-256 key. */
@@ -46,6 +52,8 @@ export interface AcmeClientOptions {
   readonly email: string | undefined;
   /** PEM of whom the authority's own server is believed by; the public ones when absent. */
   readonly ca: string | undefined;
+  /** Whose the account is to be, where the authority opens none without. */
+  readonly externalAccount?: ExternalAccount | undefined;
 }
 
 interface Answer {
@@ -69,7 +77,11 @@ export class AcmeClient {
     this.#agent = new Agent({ connect: options.ca === undefined ? {} : { ca: options.ca } });
   }
 
-  /** The account's URL; it is made where there is none. Its holder agrees to the authority's terms by naming it. */
+  /**
+   * The account's URL; it is made where there is none. Its holder agrees to the authority's terms by naming it.
+   *
+   * @throws AccountRefused where the authority would not open it, or has closed it
+   */
   async account(signal: AbortSignal): Promise<string> {
     this.#account ??= this.#register(signal);
     return this.#account.catch((error: unknown) => {
@@ -78,11 +90,28 @@ export class AcmeClient {
     });
   }
 
-  /** @returns the new order's URL */
+  /**
+   * An account that the authority has forgotten is opened anew, once; one that it has closed is found out.
+   *
+   * @returns the new order's URL
+   * @throws AccountRefused where it is for the account that nothing can be ordered
+   */
   async newOrder(names: readonly string[], signal: AbortSignal): Promise<string> {
     const { newOrder } = await this.#find(signal);
     const identifiers = names.map((value) => ({ type: 'dns', value }));
-    return (await this.#post(newOrder, { identifiers }, signal)).location;
+    const order = async (): Promise<string> =>
+      (await this.#post(newOrder, { identifiers }, signal)).location;
+    try {
+      return await order();
+    } catch (error) {
+      const type = error instanceof AcmeProblem ? error.type : '';
+      if (type !== 'accountDoesNotExist' && type !== 'unauthorized') throw error;
+      this.#account = undefined;
+      await this.account(signal);
+      if (type === 'unauthorized') await this.#proveAccount(signal);
+      if (type === 'accountDoesNotExist') return order();
+      throw error;
+    }
   }
 
   async order(url: string, signal: AbortSignal): Promise<Order> {
@@ -122,8 +151,40 @@ export class AcmeClient {
     const { newAccount } = await this.#find(signal);
     const { email } = this.#options;
     const contact = email === undefined ? {} : { contact: [`mailto:${email}`] };
-    const wish = { termsOfServiceAgreed: true, ...contact };
-    return (await this.#send(newAccount, wish, { jwk: await this.#publicKey() }, signal)).location;
+    const jwk = await this.#publicKey();
+    const wish = {
+      termsOfServiceAgreed: true,
+      ...contact,
+      ...(await this.#binding(newAccount, jwk)),
+    };
+    const { location, text } = await this.#send(newAccount, wish, { jwk }, signal).catch(
+      (error: unknown) => {
+        throw isFinal(error) ? new AccountRefused('opening', error) : error;
+      },
+    );
+    expectOpen(fieldsOf(text));
+    return location;
+  }
+
+  /** Says, by a key that the authority gave out, whose the account's own key is (RFC 8555 §7.3.4). */
+  async #binding(url: string, jwk: JWK): Promise<object> {
+    const { externalAccount } = this.#options;
+    if (!externalAccount) return {};
+    const { keyID, key } = externalAccount;
+    const externalAccountBinding = await new FlattenedSign(Buffer.from(JSON.stringify(jwk)))
+      .setProtectedHeader({ alg: 'HS256', kid: keyID, url })
+      .sign(key);
+    return { externalAccountBinding };
+  }
+
+  /** Some authorities open an account that is closed, and refuse all that is asked with it. */
+  async #proveAccount(signal: AbortSignal): Promise<void> {
+    try {
+      expectOpen(await this.#read<{ status?: string }>(await this.account(signal), signal));
+    } catch (error) {
+      this.#account = undefined;
+      throw isFinal(error) ? new AccountRefused('use', error) : error;
+    }
   }
 
   async #find(signal: AbortSignal): Promise<Directory> {
@@ -216,33 +277,4 @@ export class AcmeClient {
     if (!response.ok) throw await problemOf(url, response);
     return response;
   }
-}
-
-async function problemOf(url: string, response: Awaited<ReturnType<typeof fetch>>) {
-  const { status, headers } = response;
-  const { type = '', detail } = fieldsOf(await textOf(response));
-  const retryAfter = retryAfterOf(headers.get('retry-after'), Date.now());
-  return new AcmeProblem(
-    {
-      status,
-      type: type.replace('urn:ietf:params:acme:error:', ''),
-      ...(retryAfter !== undefined && { retryAfter }),
-    },
-    detail ?? `HTTP ${status} from ${url}`,
-  );
-}
-
-function fieldsOf(text: string): { type?: string; detail?: string } {
-  try {
-    return JSON.parse(text) as object;
-  } catch {
-    return {};
-  }
-}
-
-async function textOf(response: Awaited<ReturnType<typeof fetch>>): Promise<string> {
-  const text = await response.text();
-  if (text.length > maxChars)
-    throw new AcmeProblem({ status: response.status }, 'the answer is too long');
-  return text;
 }

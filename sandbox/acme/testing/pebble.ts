@@ -29,8 +29,15 @@ export class Pebble {
     this.#folder = folder;
   }
 
-  /** @param dnsServer  `127.0.0.1:5353` */
-  static async start(program: string, dnsServer: string): Promise<Pebble> {
+  /**
+   * @param dnsServer  `127.0.0.1:5353`
+   * @param customers  keys in base64url by their id; with any, it opens accounts for them alone
+   */
+  static async start(
+    program: string,
+    dnsServer: string,
+    customers: Readonly<Record<string, string>> = {},
+  ): Promise<Pebble> {
     const clock = new SystemClock();
     const authority = await Authority.create(clock, { commonName: 'pebble', validity: hours(2) });
     const server = await authority.issue({ names: ['localhost'], validity: hours(1) });
@@ -40,7 +47,10 @@ export class Pebble {
     return withFreePort(async (port) =>
       withFreePort(async (management) => {
         const config = join(folder, 'config.json');
-        await writeFile(config, JSON.stringify(configuration(folder, port, management)));
+        await writeFile(
+          config,
+          JSON.stringify(configuration(folder, { port, management, customers })),
+        );
         const command = [program, '-config', config, '-dnsserver', dnsServer] as const;
         const env = {
           PATH: process.env['PATH'],
@@ -66,7 +76,13 @@ export class Pebble {
   }
 }
 
-function configuration(folder: string, port: number, management: number): object {
+interface Settings {
+  readonly port: number;
+  readonly management: number;
+  readonly customers: Readonly<Record<string, string>>;
+}
+
+function configuration(folder: string, { port, management, customers }: Settings): object {
   return {
     pebble: {
       listenAddress: `127.0.0.1:${port}`,
@@ -75,7 +91,8 @@ function configuration(folder: string, port: number, management: number): object
       privateKey: join(folder, 'server.key'),
       httpPort: 5002,
       tlsPort: 5001,
-      externalAccountBindingRequired: false,
+      externalAccountBindingRequired: Object.keys(customers).length > 0,
+      externalAccountMACKeys: customers,
     },
   };
 }

@@ -83,7 +83,13 @@ const anyCertificate: fc.Arbitrary<Api> = fc
       duration: anyDuration,
       caSecretRef: fc.constant({ name: 'ca' }),
       secretRef: fc.constant({ name: 'tls' }),
-      acme: fc.constant({ directoryURL: 'https://acme.example.com/directory' }),
+      acme: fc.constantFrom<NonNullable<Api['acme']>>(
+        { directoryURL: 'https://acme.example.com/directory' },
+        {
+          directoryURL: 'https://acme.example.com/directory',
+          externalAccountBinding: { keyID: 'ours', keySecretRef: { name: 'eab' } },
+        },
+      ),
       issuerRef: fc.constantFrom(
         { name: 'ca' },
         { name: 'pca', kind: 'PcaIssuer', group: 'pca.example.com' },
