@@ -4,9 +4,9 @@ import { StandardRetryStrategy } from '@smithy/util-retry';
 
 import { seconds } from '#schemas/time/clock.ts';
 
-import { isFinal } from '../cloud/aws/errors.ts';
 import { NodeClassError } from '../errors.ts';
 import { faults } from '../faults.ts';
+import { isFinal } from './errors.ts';
 import { type AwsRole, credentialsOf } from './role.ts';
 
 /** Whose account, and where. */

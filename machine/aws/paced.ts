@@ -1,9 +1,9 @@
 import type { Clock } from '#schemas/time/clock.ts';
 
-import { isThrottled } from '../cloud/aws/errors.ts';
 import { isConnectionTrouble } from '../connection-trouble.ts';
 import { Pacing } from '../pacing.ts';
 import type { Reach } from '../reach.ts';
+import { isThrottled } from './errors.ts';
 
 /** What is used of an SDK client's middleware stack; each client types its own. */
 interface Stack {

@@ -1,8 +1,8 @@
 import { AssumeRoleCommand, type STSClient } from '@aws-sdk/client-sts';
 
-import { toMachineError } from '../cloud/aws/errors.ts';
 import { NodeClassError, OutcomeUnknown, Unauthorized } from '../errors.ts';
 import { faults } from '../faults.ts';
+import { toMachineError } from './errors.ts';
 
 /** The role that calls are made by, where that is not the operator's own identity. */
 export interface AwsRole {

@@ -1,7 +1,7 @@
 import { TerminateInstancesCommand } from '@aws-sdk/client-ec2';
 
+import { codeOf, toMachineError } from '#machine/aws/errors.ts';
 import type { Ec2Clients } from '#machine/cloud/aws/clients.ts';
-import { codeOf, toMachineError } from '#machine/cloud/aws/errors.ts';
 import { instancesTagged } from '#machine/cloud/aws/instances.ts';
 import type { Instance } from '#machine/machine.ts';
 import { tags } from '#schemas/names.ts';

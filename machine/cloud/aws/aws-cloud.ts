@@ -9,6 +9,7 @@ import type {
 import { type Clock, seconds } from '#schemas/time/clock.ts';
 
 import type { AwsConnection } from '../../aws/config.ts';
+import { codeOf, shortageOf, toMachineError } from '../../aws/errors.ts';
 import { AttemptSpent, type MachineError } from '../../errors.ts';
 import type { Instance, MachineIdentity } from '../../machine.ts';
 import { until } from '../../until.ts';
@@ -24,7 +25,6 @@ import type {
 import { Shared } from '../shared.ts';
 import { Ec2Care } from './care.ts';
 import { connectionKey, type Ec2ClientPool, type Ec2Clients } from './clients.ts';
-import { codeOf, shortageOf, toMachineError } from './errors.ts';
 import { ImageParameters } from './image-parameters.ts';
 import { InstanceTypes, type OnStandIn } from './instance-types.ts';
 import { instanceOf, instancesTagged } from './instances.ts';

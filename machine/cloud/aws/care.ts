@@ -7,11 +7,11 @@ import {
 
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 
+import { toMachineError } from '../../aws/errors.ts';
 import type { Instance, MachineIdentity } from '../../machine.ts';
 import { until } from '../../until.ts';
 import type { InstanceCare, InstanceTrouble } from '../provider.ts';
 import type { Ec2Clients } from './clients.ts';
-import { toMachineError } from './errors.ts';
 import { instancesWith } from './instances.ts';
 import { ownTags } from './own-tags.ts';
 

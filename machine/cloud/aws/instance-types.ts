@@ -10,11 +10,11 @@ import type { MachineType } from '#schemas/instances/instance-type.ts';
 import { type Clock, minutes } from '#schemas/time/clock.ts';
 
 import type { AwsConnection } from '../../aws/config.ts';
+import { toMachineError } from '../../aws/errors.ts';
 import type { MachineError } from '../../errors.ts';
 import type { CloudFacts, RegionSizes } from '../cloud-facts.ts';
 import { Shared } from '../shared.ts';
 import { connectionKey } from './clients.ts';
-import { toMachineError } from './errors.ts';
 
 /** Told when recorded facts stand in for an answer of the cloud, with why. */
 export type OnStandIn = (why: MachineError) => void;

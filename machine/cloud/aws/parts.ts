@@ -12,10 +12,10 @@ import {
 import { tags } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 
+import { codeOf, toMachineError } from '../../aws/errors.ts';
 import { until } from '../../until.ts';
 import type { InstancePart, InstanceParts } from '../provider.ts';
 import type { Ec2Clients } from './clients.ts';
-import { codeOf, toMachineError } from './errors.ts';
 
 /** A part as EC2 shows it. */
 export interface Ec2Part extends InstancePart {

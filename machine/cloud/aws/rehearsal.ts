@@ -2,10 +2,10 @@ import { type EC2Client, RunInstancesCommand } from '@aws-sdk/client-ec2';
 
 import type { AwsSpec, ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 
+import { codeOf, toMachineError } from '../../aws/errors.ts';
 import { NodeClassError } from '../../errors.ts';
 import { faults } from '../../faults.ts';
 import type { SizeOnSale } from '../provider.ts';
-import { codeOf, toMachineError } from './errors.ts';
 import { runInstancesInput } from './launch.ts';
 
 /** What is rehearsed: a launch as a claim would make it, save for who asks. */

@@ -17,10 +17,10 @@ import type {
   UnikraftNodeClassSpec,
 } from '#schemas/nodeclass/types.ts';
 
+import { toMachineError } from '../../aws/errors.ts';
 import { NodeClassError, Unauthorized } from '../../errors.ts';
 import { faults } from '../../faults.ts';
 import type { ResolvedPlacement } from '../provider.ts';
-import { toMachineError } from './errors.ts';
 import { usableImage } from './image.ts';
 import { architectureOf } from './instance-types.ts';
 

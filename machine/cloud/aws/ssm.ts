@@ -1,7 +1,7 @@
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 
 import { type AwsConnection, awsConfig } from '../../aws/config.ts';
-import { toMachineError } from './errors.ts';
+import { toMachineError } from '../../aws/errors.ts';
 
 export function ssmClient(connection: AwsConnection): SSMClient {
   return new SSMClient(awsConfig(connection));

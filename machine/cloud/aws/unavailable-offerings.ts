@@ -1,6 +1,6 @@
 import { type Clock, type Duration, type Instant, minutes } from '#schemas/time/clock.ts';
 
-import type { Shortage } from './errors.ts';
+import type { Shortage } from '../../aws/errors.ts';
 
 /** Where a launch met no room. */
 export interface Place {

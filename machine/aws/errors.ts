@@ -9,8 +9,8 @@ import {
   Throttled,
   Unauthorized,
   UserDataTooLarge,
-} from '../../errors.ts';
-import { faults } from '../../faults.ts';
+} from '../errors.ts';
+import { faults } from '../faults.ts';
 
 /** What ran out, and so what is marked: a size in a zone, addresses of a subnet, or a quota of the account. */
 export type Shortage = 'capacity' | 'unsupported' | 'subnet' | 'quota';
