@@ -4,7 +4,7 @@ import type { Node } from '#schemas/kubernetes/core.ts';
 import { nodes } from '#schemas/kubernetes/resource.ts';
 
 import type { Freshest } from '../freshest.ts';
-import { isOpen } from './machine-nodes.ts';
+import { isOpen } from './machine/machine-nodes.ts';
 import type { ClaimInHand } from './steps/claim-in-hand.ts';
 
 /**

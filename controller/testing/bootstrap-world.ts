@@ -17,7 +17,7 @@ import { Callback, type Call } from '../bootstrap/callback.ts';
 import { BootstrapKeys } from '../bootstrap/keys.ts';
 import { Tickets } from '../bootstrap/tickets.ts';
 import type { Context } from '../context.ts';
-import { credentialsKey, CredentialStore } from '../nodeclaim/credentials.ts';
+import { credentialsKey, CredentialStore } from '../nodeclaim/machine/credentials.ts';
 import { ClaimInHand } from '../nodeclaim/steps/claim-in-hand.ts';
 import { Revisions } from '../nodeclass/revisions.ts';
 import { textIn } from '../read-secret.ts';

@@ -18,7 +18,7 @@ import { labels, taints } from '#schemas/names.ts';
 import { minutes } from '#schemas/time/clock.ts';
 
 import { coded } from '../../reason.ts';
-import type { Machines } from '../machines.ts';
+import type { Machines } from '../machine/machines.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { wait, type Outcome } from '../steps/step.ts';
 import { immutableNodeLabels } from './node-labels.ts';

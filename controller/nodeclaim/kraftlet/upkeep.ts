@@ -5,12 +5,12 @@ import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import { minutes } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../../caches.ts';
-import { podTrouble } from '../launch/pod-trouble.ts';
-import type { Machines } from '../machines.ts';
+import type { Machines } from '../machine/machines.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { isRevisionLost, lostRevision } from '../steps/lost-revision.ts';
 import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 import { isStillWanted } from '../steps/still-wanted.ts';
+import { podTrouble } from './pod-trouble.ts';
 import type { KraftletRelease } from './release.ts';
 import { kraftletRuns } from './running.ts';
 

@@ -1,5 +1,5 @@
-import type { CredentialStore } from '../credentials.ts';
-import type { Machines } from '../machines.ts';
+import type { CredentialStore } from '../machine/credentials.ts';
+import type { Machines } from '../machine/machines.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { done, type Outcome, type Step } from '../steps/step.ts';
 

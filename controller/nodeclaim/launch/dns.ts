@@ -2,7 +2,7 @@ import type { AddressRecord, NameLookup } from '#machine/dns/provider.ts';
 import { minutes, seconds, type Clock } from '#schemas/time/clock.ts';
 
 import { coded } from '../../reason.ts';
-import type { Machines } from '../machines.ts';
+import type { Machines } from '../machine/machines.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 

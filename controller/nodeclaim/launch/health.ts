@@ -3,7 +3,7 @@ import type { PlatformEndpoint } from '#machine/machine.ts';
 import type { HealthCheck, PlatformApi } from '#machine/platform/api.ts';
 import { minutes, seconds, type Clock } from '#schemas/time/clock.ts';
 
-import type { Machines } from '../machines.ts';
+import type { Machines } from '../machine/machines.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 import type { CapacityCheck } from './capacity-check.ts';

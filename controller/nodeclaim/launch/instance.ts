@@ -15,12 +15,12 @@ import type { Clock } from '#schemas/time/clock.ts';
 import { callbackUrl } from '../../bootstrap/mode.ts';
 import type { Caches } from '../../caches.ts';
 import { corrected, correctionsOf } from '../../nodeclass/corrections.ts';
-import type { Machines } from '../machines.ts';
+import type { Machines } from '../machine/machines.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import type { ClaimWriter } from '../steps/claim-writer.ts';
+import { intentText, type Intent } from '../steps/intent.ts';
 import { again, done, end, type Outcome, type Step } from '../steps/step.ts';
 import { activationOf } from './activation.ts';
-import { intentText, type Intent } from './intent.ts';
 
 export interface InstanceParts {
   readonly client: KubeClient;

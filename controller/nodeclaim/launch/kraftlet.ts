@@ -1,11 +1,11 @@
 import type { Pod } from '#schemas/kubernetes/core.ts';
 
 import { by, type Caches } from '../../caches.ts';
+import { podTrouble } from '../kraftlet/pod-trouble.ts';
 import type { KraftletRelease } from '../kraftlet/release.ts';
 import { kraftletRuns } from '../kraftlet/running.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { done, wait, type Outcome, type Step } from '../steps/step.ts';
-import { podTrouble } from './pod-trouble.ts';
 
 /**
  * One Kraftlet release per machine. Kraftlet then registers the Node, which is born with the unregistered taint as its

@@ -10,7 +10,7 @@ import { seconds, type Clock } from '#schemas/time/clock.ts';
 import { by, type Caches } from '../../caches.ts';
 import type { Freshest } from '../../freshest.ts';
 import type { Nominations } from '../../provisioning/nominations.ts';
-import { isOpen } from '../machine-nodes.ts';
+import { isOpen } from '../machine/machine-nodes.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 import { has, lastingTaints, startupTaints } from './claim-taints.ts';

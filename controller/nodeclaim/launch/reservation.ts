@@ -11,9 +11,9 @@ import type { Denied } from '../../reservations/ledger.ts';
 import type { Reservations } from '../../reservations/reservations.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import type { ClaimWriter } from '../steps/claim-writer.ts';
+import { intentText } from '../steps/intent.ts';
 import { done, end, type End, type Outcome, type Step } from '../steps/step.ts';
 import { candidatesFor, type PricedCandidate } from './candidates.ts';
-import { intentText } from './intent.ts';
 
 /**
  * Chooses what to try (size, zone, subnet), takes its capacity out of the pool's limits, and writes both down, so

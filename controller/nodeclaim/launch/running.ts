@@ -1,7 +1,7 @@
 import type { Instance } from '#machine/machine.ts';
 import { seconds, type Clock } from '#schemas/time/clock.ts';
 
-import type { Machines } from '../machines.ts';
+import type { Machines } from '../machine/machines.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { done, end, wait, type End, type Outcome, type Step } from '../steps/step.ts';
 

@@ -17,7 +17,7 @@ import { countDisrupted } from '../../metrics.ts';
 import type { Revisions } from '../../nodeclass/revisions.ts';
 import { isOurs } from '../../ours.ts';
 import { coded } from '../../reason.ts';
-import type { CredentialStore } from '../credentials.ts';
+import type { CredentialStore } from '../machine/credentials.ts';
 import { ClaimInHand } from '../steps/claim-in-hand.ts';
 import type { ClaimWriter } from '../steps/claim-writer.ts';
 import { causeOf, reasons, type Cause } from './cause.ts';

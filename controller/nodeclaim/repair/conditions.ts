@@ -1,7 +1,7 @@
 import type { EventNote } from '#kube/runtime/events.ts';
 
 import { coded } from '../../reason.ts';
-import type { Trouble } from '../launch/pod-trouble.ts';
+import type { Trouble } from '../kraftlet/pod-trouble.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import type { Diagnosis } from './diagnosis.ts';
 

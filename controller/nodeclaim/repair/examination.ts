@@ -7,7 +7,7 @@ import type { Live } from '#schemas/kubernetes/meta.ts';
 
 import type { Caches } from '../../caches.ts';
 import { isNotHealthy, textOf } from '../launch/health.ts';
-import type { Machines } from '../machines.ts';
+import type { Machines } from '../machine/machines.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { diagnose, type Diagnosis, type Platform } from './diagnosis.ts';
 

@@ -9,9 +9,9 @@ import { minutes, type Clock } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../../caches.ts';
 import { coded } from '../../reason.ts';
+import { troubleOf, type Trouble } from '../kraftlet/pod-trouble.ts';
 import { scopeOf, type KraftletRelease } from '../kraftlet/release.ts';
 import { kindsOf } from '../kraftlet/upkeep.ts';
-import { troubleOf, type Trouble } from '../launch/pod-trouble.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { isStillWanted } from '../steps/still-wanted.ts';
 import { kraftletDown } from './conditions.ts';

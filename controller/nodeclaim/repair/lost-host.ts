@@ -8,7 +8,7 @@ import { annotations } from '#schemas/names.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { coded } from '../../reason.ts';
-import { nodeNameOf } from '../machine-nodes.ts';
+import { nodeNameOf } from '../machine/machine-nodes.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { isStuck } from '../termination/drainable.ts';
 import { isUnheard, type Silence } from './silence.ts';

@@ -15,7 +15,7 @@ import { annotations, labels } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import type { Clock, Duration, Instant } from '#schemas/time/clock.ts';
 
-import { intentOf, type Intent } from '../launch/intent.ts';
+import { intentOf, type Intent } from './intent.ts';
 
 /** Karpenter's Ready depends on upstream's three; the machine's own conditions only tell the story. */
 export const lifecycle = new ConditionSet(['Launched', 'Registered', 'Initialized']);

@@ -4,7 +4,7 @@ import { tags } from '#schemas/names.ts';
 import { parseProviderID } from '#schemas/provider-id.ts';
 import { minutes, seconds, type Clock } from '#schemas/time/clock.ts';
 
-import type { Machines } from '../machines.ts';
+import type { Machines } from '../machine/machines.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 

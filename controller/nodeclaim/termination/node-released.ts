@@ -6,7 +6,7 @@ import { nodes } from '#schemas/kubernetes/resource.ts';
 import { finalizers } from '#schemas/names.ts';
 
 import type { Caches } from '../../caches.ts';
-import { isMadeFor, nodeNameOf, nodesOf } from '../machine-nodes.ts';
+import { isMadeFor, nodeNameOf, nodesOf } from '../machine/machine-nodes.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 

@@ -7,7 +7,7 @@ import { finalizers } from '#schemas/names.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../../caches.ts';
-import { nodeNameOf } from '../machine-nodes.ts';
+import { nodeNameOf } from '../machine/machine-nodes.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 import { isStuck } from './drainable.ts';

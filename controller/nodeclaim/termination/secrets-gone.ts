@@ -1,4 +1,4 @@
-import type { CredentialStore } from '../credentials.ts';
+import type { CredentialStore } from '../machine/credentials.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { done, type Outcome, type Step } from '../steps/step.ts';
 

@@ -6,9 +6,9 @@ import type { Instance, PlatformEndpoint } from '#machine/machine.ts';
 import { isPublished, machineNames } from '#machine/names.ts';
 import { parseProviderID } from '#schemas/provider-id.ts';
 
-import type { Clouds } from '../clouds.ts';
+import type { Clouds } from '../../clouds.ts';
+import type { ClaimInHand, StampedRevision } from '../steps/claim-in-hand.ts';
 import type { CredentialStore, MachineCredentials } from './credentials.ts';
-import type { ClaimInHand, StampedRevision } from './steps/claim-in-hand.ts';
 
 const defaultPort = 443;
 

@@ -11,12 +11,12 @@ import { machineName } from '#schemas/machine-name.ts';
 import { labels } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 
-import { callbackUrl, type Ticket, type TicketOffice } from '../bootstrap/mode.ts';
-import type { Certificates } from '../certificates/certificates.ts';
-import type { CertificateRequest, MachineCertificate } from '../certificates/source.ts';
-import type { Context } from '../context.ts';
-import { readSecret, textIn } from '../read-secret.ts';
-import type { ClaimInHand } from './steps/claim-in-hand.ts';
+import { callbackUrl, type Ticket, type TicketOffice } from '../../bootstrap/mode.ts';
+import type { Certificates } from '../../certificates/certificates.ts';
+import type { CertificateRequest, MachineCertificate } from '../../certificates/source.ts';
+import type { Context } from '../../context.ts';
+import { readSecret, textIn } from '../../read-secret.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 
 /** What one machine and those who talk to it share; fixed for its whole life, since user data is. */
 export interface MachineCredentials {

@@ -2,8 +2,8 @@ import type { Node } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { labels, taints } from '#schemas/names.ts';
 
-import { by, type Caches } from '../caches.ts';
-import type { ClaimInHand } from './steps/claim-in-hand.ts';
+import { by, type Caches } from '../../caches.ts';
+import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 
 /**
  * The Nodes in front of a machine: those with its provider id, and the one with its name that was born with its
