@@ -14,7 +14,7 @@ import { PlatformClient } from '#machine/platform/client.ts';
 import { namespaces } from '#schemas/kubernetes/resource.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
-import { noTickets, type TicketOffice } from './bootstrap/mode.ts';
+import { noTickets, type TicketOffice } from './bootstrap-mode.ts';
 import { AcmeCertificates, type AcmeParts } from './certificates/acme/acme.ts';
 import { LazyClouds, type LazyCloudsParts } from './clouds.ts';
 import type { Context } from './context.ts';

@@ -4,7 +4,7 @@ import { processIdentity } from '#kube/runtime/leader-election.ts';
 import { SettingsReader } from '#kube/runtime/settings.ts';
 import type { Duration } from '#schemas/time/clock.ts';
 
-import type { BootstrapSettings } from './bootstrap/mode.ts';
+import type { BootstrapSettings } from './bootstrap-mode.ts';
 import {
   parseSchedulerConfig,
   type SchedulerConfig,

@@ -1,6 +1,7 @@
 /** A problem in the form in which a pass works on it: names are numbers, alike things are one thing. */
 import type { Pod, Taint } from '#schemas/kubernetes/core.ts';
 
+import { countBound, keepersOf } from './bound.ts';
 import { Wishes } from './labels/asked.ts';
 import { templatesOf, type Template } from './machines/template.ts';
 import { NodeKinds } from './places/node-kind.ts';
@@ -11,7 +12,6 @@ import type { VariantSource } from './pods/variant.ts';
 import { draftsOf, queueOf, type Drafts, type Queued, type Taste } from './queue.ts';
 import { less, Slots } from './slots.ts';
 import type { NodeInSight, Problem } from './solver.ts';
-import { countBound, keepersOf } from './topology/bound.ts';
 import { NamespaceSets } from './topology/namespaces.ts';
 import { Topology } from './topology/topology.ts';
 

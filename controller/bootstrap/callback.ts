@@ -18,6 +18,7 @@ import { annotations } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { parseProviderID } from '#schemas/provider-id.ts';
 
+import { callbackUrl } from '../bootstrap-mode.ts';
 import { by } from '../caches.ts';
 import { validityOf } from '../certificates/private-ca.ts';
 import type { Context } from '../context.ts';
@@ -26,7 +27,6 @@ import { credentialsKey, secretKeys } from '../nodeclaim/machine/credentials.ts'
 import type { Revisions } from '../nodeclass/revisions.ts';
 import { readSecret, textIn } from '../read-secret.ts';
 import { refusedCall } from './events.ts';
-import { callbackUrl } from './mode.ts';
 import type { Tickets } from './tickets.ts';
 
 /** What a machine shows. */

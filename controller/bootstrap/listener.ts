@@ -7,8 +7,8 @@ import type { Runnable } from '#kube/runtime/reconciler.ts';
 import { renewalOf, type PemPair } from '#pki/certificate.ts';
 import { hours, minutes, seconds, type Clock, type Duration } from '#schemas/time/clock.ts';
 
+import type { BootstrapSettings } from '../bootstrap-mode.ts';
 import type { BootstrapKeys } from './keys.ts';
-import type { BootstrapSettings } from './mode.ts';
 
 /** In memory alone, and renewed at two thirds. */
 const leafValidity = hours(24);

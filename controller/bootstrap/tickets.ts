@@ -9,8 +9,8 @@ import {
 import { keyIdOf } from '#machine/bootstrap/unproven.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
+import type { Ticket, TicketOffice } from '../bootstrap-mode.ts';
 import type { BootstrapKeys } from './keys.ts';
-import type { Ticket, TicketOffice } from './mode.ts';
 
 /** Mints the tokens of machines that call, and knows them again, in whichever replica. */
 export class Tickets implements TicketOffice {

@@ -1,13 +1,13 @@
 import type { Metrics } from '#kube/metrics.ts';
 import { CloudIdentities } from '#machine/bootstrap/cloud-identity.ts';
 
+import type { BootstrapSettings, TicketOffice } from '../bootstrap-mode.ts';
 import type { Context } from '../context.ts';
 import { Revisions } from '../nodeclass/revisions.ts';
 import { NodeClassSecrets } from '../nodeclass/secrets.ts';
 import { Callback } from './callback.ts';
 import { BootstrapKeys } from './keys.ts';
 import { BootstrapListener } from './listener.ts';
-import type { BootstrapSettings, TicketOffice } from './mode.ts';
 import { bootstrapServer } from './server.ts';
 import { Tickets } from './tickets.ts';
 

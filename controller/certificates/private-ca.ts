@@ -3,7 +3,7 @@ import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { hours, type Duration } from '#schemas/time/clock.ts';
 import { parseDuration } from '#schemas/time/duration.ts';
 
-import { callbackUrl } from '../bootstrap/mode.ts';
+import { callbackUrl } from '../bootstrap-mode.ts';
 import { OneByOne } from '../one-by-one.ts';
 import type { CertificateRequest, CertificateSource, MachineCertificate } from './source.ts';
 

@@ -9,7 +9,7 @@ import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Node } from '#schemas/kubernetes/core.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
-import type { TicketOffice } from '../bootstrap/mode.ts';
+import type { TicketOffice } from '../bootstrap-mode.ts';
 import type { Catalog } from '../catalog.ts';
 import { CertManagerCertificates } from '../certificates/cert-manager.ts';
 import { Certificates } from '../certificates/certificates.ts';

@@ -7,7 +7,7 @@ import type {
 } from '#schemas/nodeclass/types.ts';
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
-import { checkServed, type BootstrapSettings } from '../bootstrap/mode.ts';
+import { checkServed, type BootstrapSettings } from '../bootstrap-mode.ts';
 import type { AcmeCertificates } from '../certificates/acme/acme.ts';
 import type { CertManagerCertificates } from '../certificates/cert-manager.ts';
 import type { GivenCertificates } from '../certificates/given.ts';

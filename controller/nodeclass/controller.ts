@@ -13,7 +13,7 @@ import {
 } from '#schemas/nodeclass/types.ts';
 import { milliseconds, seconds, type Duration } from '#schemas/time/clock.ts';
 
-import type { BootstrapSettings } from '../bootstrap/mode.ts';
+import type { BootstrapSettings } from '../bootstrap-mode.ts';
 import { by } from '../caches.ts';
 import type { AcmeCertificates } from '../certificates/acme/acme.ts';
 import { CertManagerCertificates } from '../certificates/cert-manager.ts';

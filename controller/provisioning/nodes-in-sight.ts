@@ -27,7 +27,7 @@ import { by } from '../caches.ts';
 import type { Offer } from '../catalog.ts';
 import type { Context } from '../context.ts';
 import { isOurNode } from '../ours.ts';
-import { Ceilings } from '../quotas/ceilings.ts';
+import { Ceilings } from '../reservations/ceilings.ts';
 import { isEphemeral, smallestOf, withoutZeros } from './in-flight.ts';
 import { isGoing } from './leaving/leaving-pods.ts';
 import type { Nominations } from './nominations.ts';

@@ -5,7 +5,7 @@ import { isEnforced, limitsIn } from '#schemas/quotapolicy/ceilings.ts';
 import { selects } from '#schemas/quotapolicy/selector.ts';
 
 import type { ExtraConditions } from '../nodepool/controller.ts';
-import type { Ceilings } from './ceilings.ts';
+import type { Ceilings } from '../reservations/ceilings.ts';
 import { excessOf, excessText } from './comparison.ts';
 
 /**

@@ -13,7 +13,7 @@ import {
 import { selects } from '#schemas/quotapolicy/selector.ts';
 import type { UnikraftQuotaPolicy, UnikraftQuotaPolicyStatus } from '#schemas/quotapolicy/types.ts';
 
-import type { Ceilings } from './ceilings.ts';
+import type { Ceilings } from '../reservations/ceilings.ts';
 import { excessOf, excessText, statedCapacity } from './comparison.ts';
 
 export interface Known {

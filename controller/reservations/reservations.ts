@@ -18,9 +18,9 @@ import { minutes } from '#schemas/time/clock.ts';
 
 import { by } from '../caches.ts';
 import type { Context } from '../context.ts';
-import { Ceilings } from '../quotas/ceilings.ts';
 import type { Ask } from './batch.ts';
 import { Burst } from './burst.ts';
+import { Ceilings } from './ceilings.ts';
 import { entryOf, usedBy, type Bound, type Entry, type Verdict } from './ledger.ts';
 import { belongingOf, heldIn, Ledgers, poolOfClaim } from './ledgers.ts';
 import { wholeCluster } from './names.ts';

@@ -1,6 +1,6 @@
 import { Metrics } from '#kube/metrics.ts';
 
-import { noTickets } from '../bootstrap/mode.ts';
+import { noTickets } from '../bootstrap-mode.ts';
 import { nodeClaimControllers } from '../nodeclaim/wiring.ts';
 import { CloudCatalog } from '../nodeclass/catalog.ts';
 import { Revisions } from '../nodeclass/revisions.ts';

@@ -12,7 +12,7 @@ import { SystemClock } from '#schemas/time/system-clock.ts';
 
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import type { Run } from '../processes/run.ts';
-import type { Backend } from '../tcp-balancer.ts';
+import type { Backend } from '../processes/tcp-balancer.ts';
 import type { HostContext } from './launch.ts';
 import { nodeLease, nodeObject, PLENTY, type NodeShape } from './node-object.ts';
 import { PodWorker } from './pod-worker.ts';

@@ -6,7 +6,7 @@ import type { Live } from '#schemas/kubernetes/meta.ts';
 import { pods } from '#schemas/kubernetes/resource.ts';
 import { milliseconds, seconds, type Duration } from '#schemas/time/clock.ts';
 
-import type { Backend } from '../tcp-balancer.ts';
+import type { Backend } from '../processes/tcp-balancer.ts';
 import { aborted } from './aborted.ts';
 import { ContainerWorker } from './container-worker.ts';
 import { podFolder, type HostContext } from './launch.ts';

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { cacheRoot } from '../cache-root.ts';
+import { cacheRoot } from './cache-root.ts';
 import { identityOf, identityText } from './identity.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { LocalProcess, type ProcessSpec } from './local-process.ts';

@@ -5,7 +5,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { cacheRoot } from '../cache-root.ts';
+import { cacheRoot } from '../processes/cache-root.ts';
 import { findProgram } from '../processes/parent-death.ts';
 import { unpacked } from './debian.ts';
 import type { Progress } from './progress.ts';

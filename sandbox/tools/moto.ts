@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 import { SystemClock } from '#schemas/time/system-clock.ts';
 
-import { cacheRoot } from '../cache-root.ts';
+import { cacheRoot } from '../processes/cache-root.ts';
 import { describeExit, LocalProcess } from '../processes/local-process.ts';
 import { type Command, findProgram } from '../processes/parent-death.ts';
 import { withLock } from './lock.ts';

@@ -1,7 +1,7 @@
 /** Pebble, Let's Encrypt's own small authority for tests: what our client takes for right, it may not. */
 import { join } from 'node:path';
 
-import { cacheRoot } from '../cache-root.ts';
+import { cacheRoot } from '../processes/cache-root.ts';
 import { findProgram } from '../processes/parent-death.ts';
 import { unpacked } from './debian.ts';
 import type { Progress } from './progress.ts';

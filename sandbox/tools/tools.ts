@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import type { Clock } from '#schemas/time/clock.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
 
-import { cacheRoot } from '../cache-root.ts';
+import { cacheRoot } from '../processes/cache-root.ts';
 import { findProgram, isExecutable } from '../processes/parent-death.ts';
 import { goOrThrow } from './go.ts';
 import { copyKarpenterCrds, KARPENTER, yamlFiles } from './karpenter-crds.ts';

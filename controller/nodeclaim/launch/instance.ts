@@ -12,7 +12,7 @@ import { formatProviderID } from '#schemas/provider-id.ts';
 import { capped, smallerCap } from '#schemas/quotapolicy/ceilings.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
-import { callbackUrl } from '../../bootstrap/mode.ts';
+import { callbackUrl } from '../../bootstrap-mode.ts';
 import type { Caches } from '../../caches.ts';
 import { corrected, correctionsOf } from '../../nodeclass/corrections.ts';
 import type { Machines } from '../machine/machines.ts';

@@ -9,7 +9,7 @@ import { labels } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { hours } from '#schemas/time/clock.ts';
 
-import { noTickets } from '../../bootstrap/mode.ts';
+import { noTickets } from '../../bootstrap-mode.ts';
 import { certificatesOf } from '../../testing/certificates.ts';
 import { memoryContext } from '../../testing/context.ts';
 import { nodeClaim, nodeClassSpec } from '../../testing/objects.ts';

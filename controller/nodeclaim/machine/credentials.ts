@@ -11,7 +11,7 @@ import { machineName } from '#schemas/machine-name.ts';
 import { labels } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 
-import { callbackUrl, type Ticket, type TicketOffice } from '../../bootstrap/mode.ts';
+import { callbackUrl, type Ticket, type TicketOffice } from '../../bootstrap-mode.ts';
 import type { Certificates } from '../../certificates/certificates.ts';
 import type { CertificateRequest, MachineCertificate } from '../../certificates/source.ts';
 import type { Context } from '../../context.ts';

@@ -8,7 +8,7 @@ import { copyFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { cacheRoot } from '#sandbox/cache-root.ts';
+import { cacheRoot } from '#sandbox/processes/cache-root.ts';
 import { findProgram, isExecutable } from '#sandbox/processes/parent-death.ts';
 import { goOrThrow } from '#sandbox/tools/go.ts';
 import { moduleOf } from '#sandbox/tools/karpenter-crds.ts';

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 
 import { Authority } from '#pki/authority.ts';
-import { cacheRoot } from '#sandbox/cache-root.ts';
 import type { ControlPlane } from '#sandbox/control-plane/control-plane.ts';
 import { render, type Manifest } from '#sandbox/manifests/render.ts';
+import { cacheRoot } from '#sandbox/processes/cache-root.ts';
 import type { LocalProcess } from '#sandbox/processes/local-process.ts';
 import { freePort } from '#sandbox/processes/ports.ts';
 import { untilReady } from '#sandbox/processes/ready.ts';

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 
 import { NodeClassError } from '#machine/errors.ts';
 
-import { NodeClassWorld } from '../testing/node-class-world.ts';
-import { nodeClassSpec } from '../testing/objects.ts';
-import { checkServed, type BootstrapSettings } from './mode.ts';
+import { checkServed, type BootstrapSettings } from './bootstrap-mode.ts';
+import { NodeClassWorld } from './testing/node-class-world.ts';
+import { nodeClassSpec } from './testing/objects.ts';
 
 const url = 'https://bootstrap.example.com:8443';
 const { aws } = nodeClassSpec();

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 
 import { afterEach, expect, test } from 'vitest';
 
-import { freePort } from './processes/ports.ts';
+import { freePort } from './ports.ts';
 import { TcpBalancer, type Backend } from './tcp-balancer.ts';
 
 const closing: (() => Promise<unknown>)[] = [];

@@ -1,15 +1,15 @@
 import type { Pod } from '#schemas/kubernetes/core.ts';
 
-import type { LabelState } from '../machines/label-state.ts';
-import type { Template } from '../machines/template.ts';
-import type { NodeKind, NodeKinds } from '../places/node-kind.ts';
-import type { NodeRoom } from '../places/node-room.ts';
-import { keepingTerms } from '../pods/label-keys.ts';
-import type { Problem } from '../solver.ts';
-import type { Counter } from './counter.ts';
-import type { NodeFilter } from './node-filter.ts';
-import { count } from './record.ts';
-import type { Subject, Topology } from './topology.ts';
+import type { LabelState } from './machines/label-state.ts';
+import type { Template } from './machines/template.ts';
+import type { NodeKind, NodeKinds } from './places/node-kind.ts';
+import type { NodeRoom } from './places/node-room.ts';
+import { keepingTerms } from './pods/label-keys.ts';
+import type { Problem } from './solver.ts';
+import type { Counter } from './topology/counter.ts';
+import type { NodeFilter } from './topology/node-filter.ts';
+import { count } from './topology/record.ts';
+import type { Subject, Topology } from './topology/topology.ts';
 
 interface Known {
   readonly problem: Problem;

@@ -14,7 +14,7 @@ import type { UnikraftQuotaPolicy } from '#schemas/quotapolicy/types.ts';
 
 import type { Caches } from '../caches.ts';
 import type { Offer } from '../catalog.ts';
-import type { Bound, Entry } from '../reservations/ledger.ts';
+import type { Bound, Entry } from './ledger.ts';
 
 /** What quota policies come to, as the caches show policies and pools now. It remembers nothing that decides. */
 export class Ceilings {
