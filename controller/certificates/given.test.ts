@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { newChain, type Chain } from '#pki/testing/chains.ts';
 import type { UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
-import { minutes, seconds } from '#schemas/time/clock.ts';
+import { hours, minutes, seconds } from '#schemas/time/clock.ts';
 
 import { NodeClassWorld } from '../testing/node-class-world.ts';
 
@@ -115,6 +115,50 @@ describe("the user's certificate", () => {
     world.seedSecret('machines-tls', secretOf(good));
     await world.forwardAndLook(minutes(2));
     expect(world.current?.name).toBe(first?.name);
+  });
+
+  test.each([
+    [
+      'one that ends sooner than a machine is worth',
+      async () => secretOf(await newChain(world.clock, [`*.${zone}`], hours(23))),
+    ],
+    [
+      'one of other names',
+      async () => secretOf(await newChain(world.clock, ['*.other.example.com'])),
+    ],
+    ['the key of another', async () => ({ ...secretOf(next), 'tls.key': good.whole.privateKey })],
+  ])('that is replaced by %s makes no machines, and those that run stay', async (_, data) => {
+    world.seedSecret('machines-tls', secretOf(good));
+    await world.apply(spec);
+    const first = world.current?.name;
+    world.seedSecret('machines-tls', await data());
+    await world.forwardAndLook(minutes(2));
+    expect(world.condition('CertificateReady')).toMatchObject({
+      status: 'False',
+      reason: 'CertificateSecretInvalid',
+      message: expect.stringMatching(/\(KPU361\)$/) as string,
+    });
+    expect(world.condition('Ready')).toMatchObject({ status: 'False' });
+    expect(world.status.updateRevision).toBe(first); // or machines would follow
+    expect(world.stored).toHaveLength(1);
+
+    world.seedSecret('machines-tls', secretOf(next));
+    await world.forwardAndLook(minutes(2));
+    expect(world.condition('Ready')).toMatchObject({ status: 'True' });
+    expect(world.status.updateRevision).not.toBe(first);
+  });
+
+  test('that comes to its end in its Secret makes no machines any more, and those that run stay', async () => {
+    const ending = await newChain(world.clock, [`*.${zone}`], hours(26));
+    world.seedSecret('machines-tls', secretOf(ending));
+    await world.apply(spec);
+    const first = world.current?.name;
+    for (const passed of [hours(3), hours(30)]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await world.forwardAndLook(passed);
+      expect(world.condition('CertificateReady')).toMatchObject({ status: 'False' });
+      expect(world.status.updateRevision).toBe(first);
+    }
   });
 
   test('that is gone stops launches and makes no revision of nothing', async () => {

@@ -4,11 +4,13 @@ import { secrets } from '#schemas/kubernetes/resource.ts';
 import { placeOf } from '#schemas/nodeclass/place.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 
+import { AcmeAccount } from '../certificates/acme/account.ts';
 import type { Clouds } from '../clouds.ts';
 import type { Context } from '../context.ts';
 import { releaseResources } from '../nodeclaim/kraftlet/release.ts';
 import { resolvedIn } from '../nodeclass/revisions.ts';
 import type { Place } from './place.ts';
+import { ChallengesThere, type Challenged } from './places/challenges.ts';
 import { InstancesThere, type Region } from './places/instances.ts';
 import { NamesThere, type Zone } from './places/names.ts';
 import { NodesThere } from './places/nodes.ts';
@@ -33,11 +35,16 @@ export class Places {
 
   async all(): Promise<readonly Place[]> {
     const revisions = this.#revisions();
-    const [regions, zones] = await Promise.all([this.#regions(revisions), this.#zones(revisions)]);
+    const [regions, zones, challenged] = await Promise.all([
+      this.#regions(revisions),
+      this.#zones(revisions),
+      this.#challenged(revisions),
+    ]);
     return [
       ...this.#objects(revisions),
       ...this.#endpoints(revisions),
       ...zones.map((zone) => new NamesThere(zone)),
+      ...challenged.map((where) => new ChallengesThere(where)),
       ...regions.flatMap((region) => [new InstancesThere(region), new PartsThere(region)]),
       new NodesThere(this.#context, new Set(revisions.map(regionOfClass))),
     ] as readonly Place[];
@@ -72,6 +79,23 @@ export class Places {
     return zones.flat();
   }
 
+  /** Zones that some class shows challenges of ACME in, for each account. */
+  async #challenged(revisions: readonly ResolvedNodeClass[]): Promise<Challenged[]> {
+    const { client, namespace } = this.#context;
+    const all = await Promise.all(
+      revisions.map(async (revision) => {
+        const { nodeClass, spec, dnsZoneID: zoneID } = revision;
+        const { acme } = spec.certificate.api;
+        const dns = acme && (await this.#clouds.dns(spec));
+        if (!dns || !takesTexts(dns)) return [];
+        const account = new AcmeAccount(client, namespace, acme);
+        return [{ account, zone: zoneOf(revision), zoneID, dns, nodeClass }];
+      }),
+    );
+    const kinds = firsts(all.flat(), ({ account, zone }) => `${account.name} ${zone}`);
+    return kinds.map(([, where]) => where);
+  }
+
   /** Where a class lets external-dns write names, they go with what it is asked by. */
   #endpoints(revisions: readonly ResolvedNodeClass[]): ObjectsThere[] {
     const { client, namespace } = this.#context;
@@ -98,6 +122,10 @@ export class Places {
 
 function canList(dns: object): dns is Zone['dns'] {
   return 'owned' in dns;
+}
+
+function takesTexts(dns: object): dns is Challenged['dns'] {
+  return 'removeText' in dns;
 }
 
 /** The account is told apart by the role, or the project, that leads there. */

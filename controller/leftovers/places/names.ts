@@ -54,7 +54,7 @@ function foundOf(owned: OwnedName): FoundName {
 }
 
 /** With the whole zone its records are gone too. */
-function zoneIsGone(error: unknown): readonly OwnedName[] {
+export function zoneIsGone(error: unknown): readonly never[] {
   const isGone = error instanceof NodeClassError && error.reason === faults.zoneNotFound.reason;
   if (!isGone) throw error;
   return [];
