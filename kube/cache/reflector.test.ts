@@ -67,6 +67,28 @@ describe('the first state', () => {
     expect(informer.list().map(({ metadata }) => metadata.name)).toEqual(['one']);
   });
 
+  test.each([
+    { asked: 5, least: seconds(5) },
+    { asked: 3600, least: seconds(30) },
+  ])(
+    'is asked for again when a server that asks for $asked s is ready, and one line says so',
+    async ({ asked, least }) => {
+      await using world = await InformerWorld.open();
+      const watch = new ScriptedWatch();
+      const message = 'storage is (re)initializing';
+      const busy = refusal(429, 'TooManyRequests', { message }, { 'retry-after': String(asked) });
+      world.server.script(busy, watch.answer);
+      world.start();
+      await world.until(() => world.lines.length > 0);
+      const waited = await world.untilInTime(() => world.server.asked.length === 2);
+      expect(waited).toBeGreaterThanOrEqual(least);
+      expect(waited).toBeLessThanOrEqual(least + seconds(2));
+      const told = world.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+      expect(told).toEqual([expect.objectContaining({ level: 'info', text: message })]);
+      expect(world.lines.join('')).not.toContain('stack');
+    },
+  );
+
   test('is waited for no longer than the caller wants', async () => {
     await using world = await InformerWorld.open();
     world.server.otherwise(new ScriptedWatch().answer);

@@ -55,8 +55,17 @@ const timeoutGrace = seconds(30);
 const silence = seconds(150);
 /** A watch that ends sooner is a failure however it ends: opened again at once it would be a hot loop. */
 const shortLived = seconds(1);
+/** A server that asks for patience gets it, up to as long as one that fails again and again is left alone. */
+const longestPatience = seconds(30);
 /** A watch that lived this long has shown that the server is well. */
 const wellAfter = seconds(10);
+
+/** What came of a watch. */
+interface Turn {
+  readonly failed: boolean;
+  /** How long the server asked to be left alone. */
+  readonly patience: Duration;
+}
 
 export class Reflector<T extends KubeObject> {
   readonly #client: KubeClient;
@@ -87,26 +96,26 @@ export class Reflector<T extends KubeObject> {
     while (!signal.aborted) {
       const started = clock.now();
       // oxlint-disable-next-line no-await-in-loop -- one watch after the other
-      const failed = await this.#turn(signal);
+      const { failed, patience } = await this.#turn(signal);
       if (signal.aborted) return;
       const lasted = clock.now() - started;
       if (lasted >= wellAfter) failures = 0;
       if (!failed && lasted >= shortLived) continue;
       failures += 1;
       // oxlint-disable-next-line no-await-in-loop -- one watch after the other
-      await clock.sleep(backoff(failures, random()), signal).catch(() => {});
+      await clock.sleep(Math.max(backoff(failures, random()), patience), signal).catch(() => {});
     }
   }
 
-  /** One watch, with a full state before it where one is needed; true when it failed. */
-  async #turn(signal: AbortSignal): Promise<boolean> {
+  /** One watch, with a full state before it where one is needed. */
+  async #turn(signal: AbortSignal): Promise<Turn> {
     try {
       if (this.#version === undefined) await this.#fullState(signal);
       else await this.#watch(signal, undefined);
-      return false;
+      return { failed: false, patience: 0 };
     } catch (error) {
       if (!signal.aborted) this.#failed(error);
-      return true;
+      return { failed: true, patience: patienceFor(error) };
     }
   }
 
@@ -115,6 +124,10 @@ export class Reflector<T extends KubeObject> {
     if (isGone(error)) {
       this.#version = undefined;
       log.info({ err: error }, 'watch is too old, reading the full state again');
+    } else if (error instanceof ApiError && patienceFor(error) > 0) {
+      // no fault of anybody's, and where it arose is known: a server that starts says it of every kind
+      const { path, text } = error;
+      log.info({ path, text, patience: patienceFor(error) }, 'server asks to wait before a watch');
     } else {
       log.warn({ err: error, resumeFrom: this.#version }, 'watch failed, trying again');
     }
@@ -233,6 +246,12 @@ function keep<T extends KubeObject>(state: Map<string, Live<T>>, object: Live<T>
 function isWhole(event: WatchEvent<unknown>): boolean {
   if (event.type !== 'BOOKMARK') return false;
   return event.object.metadata?.annotations?.[initialEventsEnd] === 'true';
+}
+
+/** A kube-apiserver that starts answers 429 "storage is (re)initializing" with Retry-After: 1 until its own caches are full. */
+function patienceFor(error: unknown): Duration {
+  if (!(error instanceof ApiError) || ![429, 503].includes(error.code)) return 0;
+  return Math.min(error.retryAfter ?? 0, longestPatience);
 }
 
 /**

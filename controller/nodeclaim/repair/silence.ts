@@ -36,14 +36,27 @@ export class Silence {
   async lasts(node: Live<Node>, signal: AbortSignal): Promise<boolean> {
     const now = this.#clock.now();
     const { uid } = node.metadata;
-    for (const [key, { since }] of this.#heard)
-      if (now - since > forgotten) this.#heard.delete(key);
+    this.#forget(now);
     const version = isUnheard(node) ? await this.#version(node, signal) : undefined;
     const heard = this.#heard.get(uid);
     if (version !== undefined && heard?.version === version) return now - heard.since >= longEnough;
     if (version === undefined) this.#heard.delete(uid);
-    else this.#heard.set(uid, { version, since: now });
+    else this.#remember(uid, { version, since: now });
     return false;
+  }
+
+  /** At the end of the map, so that it stands in the order of `since`. */
+  #remember(uid: string, heard: Heard): void {
+    this.#heard.delete(uid);
+    this.#heard.set(uid, heard);
+  }
+
+  /** The oldest stand first, so that a look costs what it takes away and one more, not all that is watched. */
+  #forget(now: Instant): void {
+    for (const [uid, { since }] of this.#heard) {
+      if (now - since <= forgotten) return;
+      this.#heard.delete(uid);
+    }
   }
 
   /** @returns undefined where the Lease may not be read: then nothing is proven */
