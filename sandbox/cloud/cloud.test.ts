@@ -63,6 +63,8 @@ function sdkOf(cloud: SandboxCloud): EC2Client {
   });
 }
 
+const nothing = { instances: 0, volumes: 0, addresses: 0, records: 0, texts: 0, machines: 0 };
+
 /** `open`, or the reason why not. */
 async function probe(address: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -78,7 +80,7 @@ describe('a machine stands behind each instance', () => {
     const sdk = sdkOf(cloud);
     const { id, address } = await launch(cloud, sdk);
     expect(address).toMatch(/^127\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./);
-    expect(cloud.leaks()).toEqual({ instances: 1, records: 0, volumes: 0, machines: 0 });
+    expect(cloud.leaks()).toEqual({ ...nothing, instances: 1, addresses: 1 });
 
     await clock.forward(seconds(30)); // it runs, and boots
     expect(await probe(address)).toBe('ECONNREFUSED');
@@ -88,7 +90,7 @@ describe('a machine stands behind each instance', () => {
     await sdk.send(new TerminateInstancesCommand({ InstanceIds: [id] }));
     await expect.poll(() => probe(address)).toBe('ECONNREFUSED');
     await clock.forward(seconds(30));
-    expect(cloud.leaks()).toEqual({ instances: 0, records: 0, volumes: 0, machines: 0 });
+    expect(cloud.leaks()).toEqual(nothing);
     sdk.destroy();
   });
 

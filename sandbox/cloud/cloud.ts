@@ -11,6 +11,7 @@ import { Machines, type ProcessHome } from '../machine/machines.ts';
 import { CloudDns, type ManagedZone } from './clouddns/clouddns.ts';
 import { Ec2 } from './ec2/ec2.ts';
 import type { Hardware } from './ec2/instances.ts';
+import { regionOf } from './ec2/region.ts';
 import { Gce } from './gce/gce.ts';
 import { GoogleIam } from './gce/iam.ts';
 import type { Hardware as GceHardware } from './gce/instance.ts';
@@ -35,10 +36,14 @@ export interface SandboxCloudOptions {
 export interface CloudLeaks {
   /** Not terminated. */
   readonly instances: number;
-  /** Records in zones beside SOA and NS. */
-  readonly records: number;
-  /** Disks, and network interfaces, that outlived their instance. */
+  /** Disks that outlived their instance. */
   readonly volumes: number;
+  /** Addresses of networks and of the world that are held, by an instance or by an interface that outlived it. */
+  readonly addresses: number;
+  /** Records in zones beside SOA, NS and TXT. */
+  readonly records: number;
+  /** TXT records, which tell whose a name is. */
+  readonly texts: number;
   /** Machines that are still on. */
   readonly machines: number;
 }
@@ -183,18 +188,26 @@ export class SandboxCloud {
     };
   }
 
+  /** In every region and zone of both clouds. */
   leaks(): CloudLeaks {
-    const { all, leftVolumes, interfaces } = this.ec2.instances;
+    const { regions, everywhere } = this.ec2;
+    const ended = regions.flatMap(({ instances }) => instances.leftVolumes);
+    const interfaces = regions.flatMap(({ instances }) => instances.interfaces.all);
+    const onEc2 = everywhere.filter(({ state }) => state !== 'terminated');
     const google = this.gce.instances;
+    const open = [...onEc2, ...google.all].filter(({ launch }) => launch.public);
     const records = [
       ...this.route53.zones.all.flatMap((zone) => [...zone.records.values()]),
       ...this.cloudDns.zones.flatMap((zone) => [...zone.records.values()]),
       ...this.#otherZones.flatMap(({ sets }) => sets),
-    ];
+    ].filter(({ type }) => type !== 'SOA' && type !== 'NS');
+    const texts = records.filter(({ type }) => type === 'TXT').length;
     return {
-      instances: all.filter(({ state }) => state !== 'terminated').length + google.all.length,
-      records: records.filter(({ type }) => type !== 'SOA' && type !== 'NS').length,
-      volumes: leftVolumes.length + interfaces.left.length + google.leftDisks.length,
+      instances: onEc2.length + google.all.length,
+      volumes: ended.length + google.leftDisks.length,
+      addresses: interfaces.length + google.all.length + open.length,
+      records: records.length - texts,
+      texts,
       machines: this.machines.running.length,
     };
   }
@@ -211,13 +224,12 @@ export class SandboxCloud {
   }
 
   #whoIs(address: string): Resident | undefined {
-    const { instances, account } = this.ec2;
-    const onEc2 = instances.all.find(
+    const onEc2 = this.ec2.everywhere.find(
       (one) => one.address === address && one.state !== 'terminated',
     );
     if (onEc2) {
       const { id: instance, launch } = onEc2;
-      const region = account.region.name;
+      const region = regionOf(launch.subnet.zone);
       return { cloud: 'aws', account: accountNumber, region, instance, profile: launch.profile };
     }
     const onGce = this.gce.instances.all.find((one) => one.address === address);
@@ -254,7 +266,7 @@ export class SandboxCloud {
 
   #freeAddress(): string {
     const held = [
-      ...this.ec2.instances.all.filter(({ state }) => state !== 'terminated'),
+      ...this.ec2.everywhere.filter(({ state }) => state !== 'terminated'),
       ...this.gce.instances.all,
     ];
     return this.#block.next(new Set(held.map(({ address }) => address)));

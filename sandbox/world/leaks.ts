@@ -9,8 +9,11 @@ import type { World } from './world.ts';
 /** What is left of machines; all zero when every claim is gone. */
 export interface Leaks {
   readonly instances: number;
-  readonly records: number;
   readonly volumes: number;
+  readonly addresses: number;
+  readonly records: number;
+  /** TXT records. */
+  readonly texts: number;
   readonly secrets: number;
   readonly nodes: number;
   /** Objects of Kraftlet releases, beside their Secrets. */
@@ -25,7 +28,7 @@ const namespace = 'karpenter-unikraft';
 
 /** Counts what is there now, in the cloud, in the cluster and on this computer. */
 export async function leaksOf({ cloud, client, run }: World): Promise<Leaks> {
-  const { instances, records, volumes } = cloud.leaks();
+  const { machines: _, ...inClouds } = cloud.leaks();
   const ofMachines = { labelSelector: labels.claimUid };
   const [credentials, ourNodes, releases, held, reservations] = await Promise.all([
     client.list(secrets, ofMachines),
@@ -35,9 +38,7 @@ export async function leaksOf({ cloud, client, run }: World): Promise<Leaks> {
     reservationsIn(client),
   ]);
   return {
-    instances,
-    records,
-    volumes,
+    ...inClouds,
     secrets: credentials.items.length,
     nodes: ourNodes.items.length,
     releases,

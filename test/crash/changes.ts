@@ -1,4 +1,4 @@
-/** What a node class becomes while its controller is dead: another place, another DNS zone, another namespace. */
+/** What a node class becomes while its controller is dead: another region and zone, DNS zone and namespace. */
 import { applyAll } from '#sandbox/manifests/apply.ts';
 import type { Manifest } from '#sandbox/manifests/render.ts';
 import type { World } from '#sandbox/world/world.ts';
@@ -6,7 +6,11 @@ import type { UnikraftNodeClass } from '#schemas/nodeclass/types.ts';
 
 import { classOf, type Cloud } from './objects.ts';
 
-const other = { zone: 'machines.elsewhere.test', namespace: 'kraftlet-elsewhere' };
+/** A zone for each cloud: of two that have one name only one is served. */
+const other = {
+  zones: { aws: 'machines.elsewhere.test', gcp: 'machines.far.test' },
+  namespace: 'kraftlet-elsewhere',
+};
 
 /** Namespaces that releases may be put into, for the controller's KRAFTLET_NAMESPACES. */
 export const kraftletNamespaces = `kraftlet,${other.namespace}`;
@@ -14,8 +18,8 @@ export const kraftletNamespaces = `kraftlet,${other.namespace}`;
 /** Makes what the other node class refers to: zones in both clouds, and a namespace with the controller's rights. */
 export async function furnish({ cloud, client }: World): Promise<void> {
   const { route53, cloudDns, gce } = cloud;
-  route53.zones.create(other.zone);
-  cloudDns.create(gce.project.id, 'elsewhere', other.zone);
+  route53.zones.create(other.zones.aws);
+  cloudDns.create(gce.project.id, 'far', other.zones.gcp);
   await applyAll(client, releasesIn(other.namespace) as Manifest[]);
 }
 
@@ -25,15 +29,15 @@ export function placesOf(cloud: Cloud): readonly [UnikraftNodeClass, UnikraftNod
   const { spec } = first;
   const moved = {
     ...spec,
-    ...(spec.aws && { aws: { ...spec.aws, subnetSelectorTerms: [{ tags: { Name: inZone } }] } }),
-    ...(spec.gcp && { gcp: { ...spec.gcp, zones: ['europe-west1-c'] } }),
-    dns: { ...spec.dns, zone: other.zone },
+    ...(spec.aws && { aws: { ...spec.aws, region: 'eu-west-1', subnetSelectorTerms: [inZone] } }),
+    ...(spec.gcp && { gcp: { ...spec.gcp, region: 'europe-west4', zones: ['europe-west4-c'] } }),
+    dns: { ...spec.dns, zone: other.zones[cloud] },
     kraftlet: { ...spec.kraftlet, namespace: other.namespace },
   };
   return [first, { ...first, spec: moved }];
 }
 
-const inZone = 'sandbox-eu-central-1c';
+const inZone = { tags: { Name: 'sandbox-eu-west-1c' } };
 
 /** As kustomize/rbac has it for `kraftlet`. */
 function releasesIn(namespace: string): object[] {

@@ -1,5 +1,5 @@
 /** What a case is made of, on either cloud. */
-import { googleZone } from '#sandbox/cloud/cloud.ts';
+import { googleZone, machineZone } from '#sandbox/cloud/cloud.ts';
 import type { NodePool } from '#schemas/karpenter/types.ts';
 import type { Pod } from '#schemas/kubernetes/core.ts';
 import { labels } from '#schemas/names.ts';
@@ -8,12 +8,18 @@ import { nodeClass, nodePool, optedInPod } from '#test/world/objects.ts';
 
 export type Cloud = 'aws' | 'gcp';
 
+/** Machines have an address of the world's too, which has to go with them. */
+const addressType = 'External';
+
 /** A node class of this name for each cloud. */
 export function classOf(
   cloud: Cloud,
   spec: Partial<UnikraftNodeClassSpec> = {},
 ): UnikraftNodeClass {
-  if (cloud === 'aws') return nodeClass({ ...patient, ...spec }, cloud);
+  if (cloud === 'aws') {
+    const dns = { provider: 'Route53', zone: machineZone, addressType } as const;
+    return nodeClass({ dns, ...patient, ...spec }, cloud);
+  }
   const { aws: _, ...rest } = nodeClass().spec;
   const gcp = {
     project: 'sandbox-project',
@@ -22,7 +28,7 @@ export function classOf(
     subnetwork: 'machines',
   };
   const image = { selectorTerms: [{ family: 'unikraft-platform', owner: 'unikraft-images' }] };
-  const dns = { provider: 'CloudDNS', zone: googleZone } as const;
+  const dns = { provider: 'CloudDNS', zone: googleZone, addressType } as const;
   const own = { ...rest, gcp, image, dns, ...patient, ...spec };
   return { ...nodeClass({}, cloud), spec: own };
 }

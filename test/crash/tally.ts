@@ -37,7 +37,7 @@ export interface Outcome {
 /** Instances that were ever launched on a cloud. */
 export function launchedIn({ world }: CrashWorld, cloud: Cloud): number {
   const { ec2, gce } = world.cloud;
-  return cloud === 'aws' ? ec2.instances.all.length : gce.instances.made;
+  return cloud === 'aws' ? ec2.everywhere.length : gce.instances.made;
 }
 
 /** Machines for which more than one NodeClaim was made. */

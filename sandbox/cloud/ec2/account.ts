@@ -50,19 +50,40 @@ export const imageOwner = '123456789012';
 
 const discovery: Tags = { 'karpenter.sh/discovery': 'sandbox' };
 
+/** What the ids of a region's things have in common: no two regions share one. */
+interface Marks {
+  readonly vpc: string;
+  readonly subnet: string;
+  readonly group: string;
+  readonly image: string;
+}
+
+export const home: Marks = {
+  vpc: 'vpc-05a2db0c5a2db0c50',
+  subnet: 'subnet-0a00000000000000',
+  group: 'sg-0b00000000000000',
+  image: 'ami-0c00000000000000',
+};
+export const elsewhere: Marks = {
+  vpc: 'vpc-05a2db0c5a2db0c51',
+  subnet: 'subnet-0a00000000000010',
+  group: 'sg-0b00000000000010',
+  image: 'ami-0c00000000000010',
+};
+
 /**
  * One VPC with a subnet in each zone and a security group, all tagged `karpenter.sh/discovery=sandbox`, and an
  * image of the platform for each architecture. Instances do not really get addresses of these subnets, but
  * loopback ones (see machine/).
  */
-export function defaultAccount(region: Region): Account {
-  const vpc = 'vpc-05a2db0c5a2db0c50';
+export function defaultAccount(region: Region, marks: Marks): Account {
+  const { vpc } = marks;
   return {
     id: imageOwner,
     region,
     sizes: new Map(region.sizes.map((size) => [size.type, size])),
     subnets: region.zones.map(({ name, id }, index) => ({
-      id: `subnet-0a00000000000000${index + 1}`,
+      id: `${marks.subnet}${index + 1}`,
       zone: name,
       zoneId: id,
       vpc,
@@ -71,12 +92,12 @@ export function defaultAccount(region: Region): Account {
       freeAddresses: 8187,
     })),
     securityGroups: [
-      { id: 'sg-0b000000000000001', name: 'unikraft-machines', vpc, tags: discovery },
-      { id: 'sg-0b000000000000002', name: 'default', vpc, tags: {} },
+      { id: `${marks.group}1`, name: 'unikraft-machines', vpc, tags: discovery },
+      { id: `${marks.group}2`, name: 'default', vpc, tags: {} },
     ],
     images: [
-      image('ami-0c000000000000001', 'unikraft-platform-1', 'x86_64'),
-      image('ami-0c000000000000002', 'unikraft-arm64-platform-1', 'arm64'),
+      image(`${marks.image}1`, 'unikraft-platform-1', 'x86_64'),
+      image(`${marks.image}2`, 'unikraft-arm64-platform-1', 'arm64'),
     ],
   };
 }

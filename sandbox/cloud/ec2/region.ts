@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 
+import { FactFile } from '#schemas/instances/data/fact-file.ts';
+
 export interface Zone {
   /** The account's own letter: `eu-central-1a`. */
   readonly name: string;
@@ -33,7 +35,7 @@ interface RegionFile {
   missingFrom: Record<string, string[]>;
 }
 
-/** The sizes that one real region sells; the file names its sources. */
+/** Frankfurt, and the sizes that it sells; the file names its sources. */
 export function loadRegion(): Region {
   const file = new URL('../data/eu-central-1.json', import.meta.url);
   const { region, zones, types, missingFrom } = JSON.parse(
@@ -54,4 +56,25 @@ export function loadRegion(): Region {
     })),
     sells: (type, zoneId) => !(missingFrom[zoneId] ?? []).includes(type),
   };
+}
+
+/** Ireland: of the sizes of a region those that are recorded to be sold there, zone by zone. */
+export function otherRegion({ sizes }: Region): Region {
+  const name = 'eu-west-1';
+  const file = import.meta.resolve('#schemas/instances/data/aws.jsonl');
+  const { soldIn = new Map() } =
+    new FactFile(readFileSync(new URL(file), 'utf8')).region(name) ?? {};
+  const sells = (type: string, zoneId: string): boolean => soldIn.get(zoneId)?.has(type) ?? false;
+  const ids = [...soldIn.keys()];
+  return {
+    name,
+    zones: ids.map((id, index) => ({ name: `${name}${'abc'[index]}`, id })),
+    sizes: sizes.filter(({ type }) => ids.some((id) => sells(type, id))),
+    sells,
+  };
+}
+
+/** `eu-central-1a` is in `eu-central-1`: a zone has the name of its region and a letter. */
+export function regionOf(zone: string): string {
+  return zone.slice(0, -1);
 }

@@ -5,7 +5,7 @@ import { CloudError, type Exchange, type Protocol, WireService } from '../wire/s
 import { Descriptions } from './descriptions.ts';
 import { googleRefusal } from './google-error.ts';
 import { Grants } from './grants.ts';
-import type { GceTimings, Hardware, Instance } from './instance.ts';
+import type { GceTimings, Hardware, Instance, Launch } from './instance.ts';
 import { Instances } from './instances.ts';
 import { labelsOf, readLaunch } from './launch.ts';
 import { isMetadata, tokenAnswer } from './metadata-server.ts';
@@ -143,15 +143,16 @@ class GceProtocol implements Protocol<GceCall> {
       const message = `The resource 'projects/${this.#project.id}/zones/${zone}/instances/${launch.name}' already exists`;
       throw new CloudError('alreadyExists', message, 409);
     }
-    if (launch.subnetwork.freeAddresses < 1) return this.#withoutAddress(launch.name, zone);
+    if (launch.subnetwork.freeAddresses < 1) return this.#withoutAddress(launch);
     const operation = this.#instances.insert(launch);
     if (id !== null) this.#requests.set(id, { text, operation });
     return this.#operationView(operation);
   }
 
   /** Told by the operation, as all that is found out behind the API is. */
-  #withoutAddress(target: string, zone: string): Answer {
-    const message = `IP space of 'projects/${this.#project.id}/regions/${this.#project.region}/subnetworks/machines' is exhausted.`;
+  #withoutAddress({ name: target, zone, subnetwork }: Launch): Answer {
+    const { region, name } = subnetwork;
+    const message = `IP space of 'projects/${this.#project.id}/regions/${region}/subnetworks/${name}' is exhausted.`;
     const failure = { code: 'IP_SPACE_EXHAUSTED', message };
     return this.#operationView(
       this.#instances.operations.begin({ zone, type: 'insert', target }, 0, () => failure),

@@ -9,7 +9,13 @@ import type { InstanceBody } from '#machine/cloud/gcp/resources.ts';
 
 import { CloudError } from '../wire/service.ts';
 import type { Disk, Launch } from './instance.ts';
-import type { Image, MachineSize, Project, Subnetwork } from './project.ts';
+import {
+  type Image,
+  type MachineSize,
+  type Project,
+  regionOf,
+  type Subnetwork,
+} from './project.ts';
 
 type Body = Partial<InstanceBody> & {
   readonly deletionProtection?: boolean;
@@ -27,7 +33,7 @@ export function readLaunch(zone: string, body: Body, project: Project): Launch {
     zone,
     size,
     image: bootImageOf(disks, size, project),
-    subnetwork: subnetworkOf(network?.subnetwork ?? '', project),
+    subnetwork: subnetworkOf(zone, network?.subnetwork ?? '', project),
     nested: nestedOf(size, body),
     public: network?.accessConfigs !== undefined,
     disks: disks.map((disk, index) => diskOf(disk, index, size)),
@@ -72,12 +78,14 @@ function imageOf(path: string, { images }: Project): Image {
   throw new CloudError('notFound', `The resource '${path}' was not found`, 404);
 }
 
-function subnetworkOf(path: string, { id, subnetworks }: Project): Subnetwork {
+function subnetworkOf(zone: string, path: string, { id, subnetworks }: Project): Subnetwork {
   const found = subnetworks.find(
     ({ name, region }) => path === `projects/${id}/regions/${region}/subnetworks/${name}`,
   );
-  if (found) return found;
-  throw new CloudError('notFound', `The resource '${path}' was not found`, 404);
+  if (!found) throw new CloudError('notFound', `The resource '${path}' was not found`, 404);
+  if (found.region === regionOf(zone)) return found;
+  const apart = `The referenced subnetwork resource '${path}' is not in the region of ${zone}.`;
+  throw invalid('networkInterfaces[0].subnetwork', apart);
 }
 
 function nestedOf({ name, nested }: MachineSize, { advancedMachineFeatures }: Body): boolean {

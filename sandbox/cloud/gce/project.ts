@@ -32,7 +32,7 @@ export interface MachineSize {
 /** What exists in a project before any machine: a test adds to these lists or takes away. */
 export interface Project {
   readonly id: string;
-  readonly region: string;
+  /** Of all regions; a zone is named after its region. */
   readonly zones: readonly string[];
   readonly sizes: MachineSize[];
   /** Zone → sizes that it does not sell. */
@@ -52,16 +52,30 @@ const unfit: readonly MachineSize[] = [
   { name: 'f1-micro', vcpus: 1, memoryMiB: 614, architecture: 'X86_64', sharedCpu: true },
 ];
 
-/** A project with the recorded sizes, a subnetwork of its default network, and an image for each architecture. */
+/** `europe-west1-b` is in `europe-west1`. */
+export function regionOf(zone: string): string {
+  return zone.replace(/-[a-z]$/, '');
+}
+
+/**
+ * A project with the recorded sizes and, in Belgium and in the Netherlands, zones and a subnetwork of its default
+ * network, and an image for each architecture.
+ */
 export function defaultProject(): Project {
-  const region = 'europe-west1';
   return {
     id: 'sandbox-project',
-    region,
-    zones: ['b', 'c', 'd'].map((letter) => `${region}-${letter}`),
+    zones: [
+      ...['b', 'c', 'd'].map((letter) => `europe-west1-${letter}`),
+      ...['a', 'b', 'c'].map((letter) => `europe-west4-${letter}`),
+    ],
     sizes: [...recordedSizes(), ...unfit],
     notSold: new Map(),
-    subnetworks: [{ name: 'machines', region, network: 'default', freeAddresses: 4092 }],
+    subnetworks: ['europe-west1', 'europe-west4'].map((region) => ({
+      name: 'machines',
+      region,
+      network: 'default',
+      freeAddresses: 4092,
+    })),
     images: [
       image('unikraft-platform-1', 'unikraft-platform', 'X86_64'),
       image('unikraft-arm64-platform-1', 'unikraft-arm64-platform', 'ARM64'),

@@ -5,7 +5,13 @@ import { CloudError } from '../wire/service.ts';
 import type { GceDisk } from './disks.ts';
 import type { Failure, Instance } from './instance.ts';
 import type { Operation } from './operations.ts';
-import type { Image, MachineSize, Project, Subnetwork } from './project.ts';
+import {
+  type Image,
+  type MachineSize,
+  type Project,
+  regionOf,
+  type Subnetwork,
+} from './project.ts';
 
 type Json = Record<string, unknown>;
 
@@ -126,8 +132,8 @@ export function subnetworkView({ id: project }: Project, subnetwork: Subnetwork)
   };
 }
 
-export function zoneView({ id: project, region }: Project, name: string): Json {
-  return { name, region: `${root}/projects/${project}/regions/${region}`, status: 'UP' };
+export function zoneView({ id: project }: Project, name: string): Json {
+  return { name, region: `${root}/projects/${project}/regions/${regionOf(name)}`, status: 'UP' };
 }
 
 /** One page of a list. Throws invalid for a page that cannot be. */

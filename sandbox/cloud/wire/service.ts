@@ -44,8 +44,13 @@ export interface Protocol<P> {
   admit?(authorization: string | undefined, exchange: Exchange): void;
   /** Which call this is; throws {@link CloudError} when it is none. */
   read(exchange: Exchange): { action: string; parameters: P };
-  /** Does it and renders the answer's body; throws {@link CloudError}. */
-  act(action: string, parameters: P, requestId: string): string;
+  /**
+   * Does it and renders the answer's body.
+   *
+   * @param region  that the call was signed for; empty where a cloud has no such signatures
+   * @throws CloudError
+   */
+  act(action: string, parameters: P, requestId: string, region: string): string;
   refuse(error: CloudError, requestId: string): string;
 }
 
@@ -146,7 +151,7 @@ export class WireService<P> {
     const trouble: Trouble | undefined = isAway
       ? { kind: 'unheard' }
       : this.faults.meet(call.action, call.parameters);
-    const { outcome, answer } = this.#act(call, trouble, requestId, refuse);
+    const { outcome, answer } = this.#act({ ...call, region }, trouble, requestId, refuse);
     this.calls.push({ ...call, by, region, at: this.#clock.now(), outcome });
     if (this.calls.length > kept) this.calls.shift();
     if (trouble?.kind === 'delay') await this.#clock.sleep(trouble.by);
@@ -154,7 +159,7 @@ export class WireService<P> {
   }
 
   #act(
-    { action, parameters }: { action: string; parameters: P },
+    { action, parameters, region }: { action: string; parameters: P; region: string },
     trouble: Trouble | undefined,
     requestId: string,
     refuse: (error: CloudError) => Answer,
@@ -163,7 +168,8 @@ export class WireService<P> {
     try {
       if (trouble?.kind === 'error')
         throw new CloudError(trouble.code, trouble.message, trouble.status);
-      const answer = { status: 200, body: this.#protocol.act(action, parameters, requestId) };
+      const body = this.#protocol.act(action, parameters, requestId, region);
+      const answer = { status: 200, body };
       return trouble?.kind === 'lost'
         ? { outcome: 'lost', answer: undefined }
         : { outcome: 'ok', answer };

@@ -68,7 +68,7 @@ test('a machine in no DNS comes to be, runs its Pod and goes, and is known by na
   const { spec } = await world.expectScheduled('unknown');
   const [node] = await world.expectNodes(1);
   expect(spec?.nodeName).toBe(node?.metadata.name);
-  expect(world.cloud.leaks().records).toBe(0);
+  expect(world.cloud.leaks()).toMatchObject({ records: 0, texts: 0 });
   const { items } = await world.client.list(statefulSets, { labelSelector: labels.claimUid });
   const { address } = world.cloud.ec2.instances.live[0]!;
   const hostnames = ['api', 'index'].map((label) => `${label}.${spec?.nodeName}.machines.internal`);

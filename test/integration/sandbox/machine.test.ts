@@ -140,7 +140,14 @@ test('a machine from launch to its end, with nothing left', async () => {
   await dns.remove(nodeClass.dnsZoneID, [fqdn], owner, signal);
   await cloud.terminate(nodeClass, launched.id, signal);
   await expectState(identity, 'terminated');
-  expect(sandbox.leaks()).toEqual({ instances: 0, records: 0, volumes: 0, machines: 0 });
+  expect(sandbox.leaks()).toEqual({
+    instances: 0,
+    volumes: 0,
+    addresses: 0,
+    records: 0,
+    texts: 0,
+    machines: 0,
+  });
 });
 
 test('no capacity in a zone is known for what it is, at the first answer', async () => {
