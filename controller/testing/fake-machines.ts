@@ -13,11 +13,14 @@ import type { HealthCheck, PlatformApi } from '#machine/platform/api.ts';
 import type { PlatformQuotas } from '#schemas/instances/instance-type.ts';
 import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import { labels } from '#schemas/names.ts';
+import type { Duration } from '#schemas/time/clock.ts';
 
 import type { FakeCloud } from './fake-cloud.ts';
 
 /** A zone, and the resolvers that see it. */
 export class FakeDns implements DnsProvider, NameLookup {
+  /** For how long servers remember that a name is not there. */
+  remembered: Duration | undefined;
   readonly records = new Map<string, { address: string; owner: string; cluster?: string }>();
   upsertFailure: Error | undefined;
   removeFailure: Error | undefined;
@@ -55,6 +58,10 @@ export class FakeDns implements DnsProvider, NameLookup {
         owner: { clusterUid, claimUid },
         addresses: [address],
       }));
+  }
+
+  async absence(): Promise<Duration | undefined> {
+    return this.remembered;
   }
 
   async lookup(name: string): Promise<readonly string[]> {

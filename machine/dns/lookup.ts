@@ -1,8 +1,9 @@
-import { Resolver } from 'node:dns/promises';
+import { getServers, Resolver } from 'node:dns/promises';
 
-import { seconds } from '#schemas/time/clock.ts';
+import { seconds, type Duration } from '#schemas/time/clock.ts';
 
 import { DnsUnavailable } from '../errors.ts';
+import { absenceAt } from './absence.ts';
 import type { NameLookup } from './provider.ts';
 
 /** What a resolver says about a name that does not exist, or has no address (yet). */
@@ -31,6 +32,14 @@ export class DnsLookup implements NameLookup {
     const asked = async (resolver: Resolver): Promise<string[]> =>
       (await resolver.resolveTxt(name)).map((parts) => parts.join(''));
     return this.#ask(name, asked, signal);
+  }
+
+  /** The longest that any server says; a name that one of them finds may be remembered as absent by another. */
+  async absence(name: string, signal: AbortSignal): Promise<Duration | undefined> {
+    const servers = this.#servers.length > 0 ? this.#servers : getServers();
+    const told = await Promise.all(servers.map(async (one) => absenceAt(one, name, signal)));
+    const known = told.filter((one) => one !== undefined);
+    return known.length > 0 ? Math.max(...known) : undefined;
   }
 
   async #ask(

@@ -1,3 +1,5 @@
+import type { Duration } from '#schemas/time/clock.ts';
+
 /** One address record of one machine. */
 export interface AddressRecord {
   readonly name: string;
@@ -73,4 +75,6 @@ export interface DnsProvider {
 export interface NameLookup {
   /** Addresses of a name; empty when it does not exist (yet). */
   lookup(name: string, signal: AbortSignal): Promise<readonly string[]>;
+  /** How long the servers may go on saying that a name is not there; undefined where they do not say. */
+  absence?(name: string, signal: AbortSignal): Promise<Duration | undefined>;
 }

@@ -281,7 +281,7 @@ export const machines = {
     title: 'Names of a machine do not resolve',
     happens:
       'They were written more than a minute ago, and the servers of DNS_SERVERS do not answer with the address of the machine. What is written is looked at again every 10 seconds and set right; the machine waits until its deadline.',
-    fix: "Look where DNSReady says the names lead now: another record may stand in the way, or servers may answer that see another zone. With external-dns read its log: it has to run with the source crd, see the operator's namespace, let the zone through its filters, and own no other record of that name.",
+    fix: "Look where DNSReady says the names lead now: another record may stand in the way, or servers may answer that see another zone. Servers that were asked before a name was there remember that for the TTL of the zone's SOA or its minimum, whichever is less, and the message says so where they do: lower it, name servers in DNS_SERVERS that do not remember, or raise deadlines.launch above it. With external-dns read its log: it has to run with the source crd, see the operator's namespace, let the zone through its filters, and own no other record of that name.",
   },
   KPU375: {
     title: 'Names of a machine outlive it',

@@ -63,10 +63,21 @@ export class Dns implements Step {
     const hindrance = await this.#machines.hindrance(hand, signal);
     const told = [
       missing.map(whereItLeads).join(', '),
+      ...(await this.#remembered(missing, signal)),
       ...(hindrance === undefined ? [] : [hindrance]),
     ];
     const message = coded(told.join('; '), 'KPU374');
     return wait({ after: seconds(10), reason: late, message, failed: true });
+  }
+
+  /** A server that was asked before the name was there may hide it for the zone's negative TTL. */
+  async #remembered(missing: readonly Seen[], signal: AbortSignal): Promise<string[]> {
+    const absent = missing.find(({ addresses }) => addresses.length === 0);
+    if (!absent) return [];
+    const left = await this.#names.absence?.(absent.record.name, signal);
+    if (!left) return [];
+    const most = Math.ceil(left / minutes(1)); // it is counted down, and each new message is a write
+    return [`servers that were asked may remember for ${most} min that it was not there`];
   }
 }
 

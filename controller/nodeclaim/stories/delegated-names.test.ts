@@ -40,6 +40,16 @@ test('an external-dns that does not see them is told of, and waited for', async 
   expect(world.cloud.made).toHaveLength(1);
 });
 
+test('servers that remember that a name was not there are told of with it', async () => {
+  external.isAway = true;
+  world.dns.remembered = seconds(860);
+  await world.claim();
+  await world.until(() => told('NamesDoNotResolve') !== undefined);
+  expect(told('NamesDoNotResolve')).toMatch(
+    /; servers that were asked may remember for 15 min that it was not there; external-dns /,
+  );
+});
+
 test('a DNSEndpoint that somebody removed while it is waited for is made again', async () => {
   external.isAway = true;
   await world.claim();
