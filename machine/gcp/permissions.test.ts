@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 
-import { ComputeApi, computeMethods } from '../cloud/gcp/api.ts';
+import { ComputeApi } from '../cloud/gcp/api.ts';
+import { computeMethods } from '../cloud/gcp/methods.ts';
 import { CloudDnsApi, dnsMethods } from '../dns/clouddns/api.ts';
 import { Wire } from '../testing/wire.ts';
 import { IamApi, iamMethods } from './iam.ts';

@@ -4,7 +4,8 @@ import { NodeClassError, Throttled } from '../../errors.ts';
 import { faults } from '../../faults.ts';
 import { GoogleError } from '../../gcp/google-error.ts';
 import type { IamApi } from '../../gcp/iam.ts';
-import { type ComputeApi, computeMethods } from './api.ts';
+import type { ComputeApi } from './api.ts';
+import { computeMethods } from './methods.ts';
 
 interface Apis {
   readonly compute: ComputeApi;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 
-import { computeMethods } from '#machine/cloud/gcp/api.ts';
+import { computeMethods } from '#machine/cloud/gcp/methods.ts';
 import { dnsMethods } from '#machine/dns/clouddns/api.ts';
 import { fault } from '#sandbox/cloud/wire/faults.ts';
 import { minutes } from '#schemas/time/clock.ts';
