@@ -24,9 +24,15 @@ export interface Outcome {
   readonly doubled: readonly string[];
   /** Cases that did not come to the end of their phase, with what was seen. */
   readonly stuck: readonly string[];
+  /** Cases that were stopped, each time that they were to be. */
+  readonly stopped: number;
+  /** Cases that are to be stopped twice. */
+  readonly double: number;
+  /** Those of them that were stopped once, since whoever followed asked for nothing more. */
+  readonly once: readonly string[];
   /** Cases whose step did not come although it always had, in three tries. */
   readonly unmet: readonly string[];
-  /** The same for steps that depend on what else goes on. */
+  /** The same, in two tries, for steps that depend on what else goes on. */
   readonly notSeen: readonly string[];
   readonly leaks: Leaks;
   /** What was left behind and found later, by the look for such things. */

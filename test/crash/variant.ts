@@ -81,6 +81,7 @@ export class VariantRun {
   async play(cases: readonly Case[]): Promise<Outcome> {
     const waiting = { launch: [...of(cases, 'launch')], removal: [...of(cases, 'removal')] };
     const tried = new Map<Case, number>();
+    const ends = { stopped: [] as Case[], once: [] as Case[], unmet: [] as Case[] };
     const stuck: string[] = [];
     let up: string[] = [];
     while (waiting.launch.length + waiting.removal.length + up.length > 0) {
@@ -98,15 +99,18 @@ export class VariantRun {
       );
       this.#tell(played);
       stuck.push(...played.filter((one) => one.stuck !== undefined).map(tellPlayed));
+      ends.stopped.push(...casesIn(played.filter(({ met }) => met)));
+      ends.once.push(...casesIn(played.filter(({ once }) => once)));
       for (const missed of missedIn(played)) {
-        tried.set(missed, (tried.get(missed) ?? 0) + 1);
-        if ((tried.get(missed) ?? 0) < triesOf(missed)) waiting[missed.phase].push(missed);
+        const tries = (tried.get(missed) ?? 0) + 1;
+        tried.set(missed, tries);
+        if (tries < triesOf(missed)) waiting[missed.phase].push(missed);
+        else ends.unmet.push(missed);
       }
       for (const { subject } of leaving) await this.#machines.forget(subject);
       up = played.filter(isUp).map((one) => one.act.subject);
     }
-    const given = [...tried].filter(([one, count]) => count === triesOf(one)).map(([one]) => one);
-    return this.#outcome(cases, stuck, given);
+    return this.#outcome(cases, stuck, ends);
   }
 
   async stop(): Promise<void> {
@@ -117,7 +121,7 @@ export class VariantRun {
   async #outcome(
     cases: readonly Case[],
     stuck: readonly string[],
-    unmet: readonly Case[],
+    { stopped, once, unmet }: Readonly<Record<'stopped' | 'once' | 'unmet', readonly Case[]>>,
   ): Promise<Outcome> {
     const { cloud, variant } = this.#options;
     return {
@@ -129,6 +133,9 @@ export class VariantRun {
       launched: launchedIn(this.#world, cloud) - this.#launchedBefore,
       doubled: doubledIn(this.#world.gate),
       stuck,
+      stopped: stopped.length,
+      double: cases.filter(({ stops }) => stops.length > 1).length,
+      once: once.map(toldCase),
       unmet: unmet.filter(({ always }) => always).map(toldCase),
       notSeen: unmet.filter(({ always }) => !always).map(toldCase),
       leaks: await leaksIn(this.#world),
@@ -137,23 +144,27 @@ export class VariantRun {
     };
   }
 
-  readonly #crash: Crash = async () => {
+  readonly #crash: Crash = async (between) => {
     this.#crashes += 1;
     const { gate } = this.#world;
+    const thaw = async (): Promise<void> => {
+      gate.thaw();
+      between();
+    };
     switch (this.#options.variant) {
       case 'restart':
-        return this.#operators.crash(async () => gate.thaw());
+        return this.#operators.crash(thaw);
       case 'takeover':
-        return this.#operators.crash(async () => gate.thaw(), this.#crashes === 1);
+        return this.#operators.crash(thaw, this.#crashes === 1);
       case 'changed':
         return this.#operators.crash(async () => {
-          gate.thaw();
+          await thaw();
           await this.#world.apply(this.#otherPlace());
         });
       case 'api-away':
         this.#world.setApiServerAway(true);
         await this.#world.clock.sleep(outage);
-        gate.thaw();
+        await thaw();
         return this.#world.setApiServerAway(false);
     }
   };
@@ -174,9 +185,12 @@ export class VariantRun {
     const stuck = played.filter((one) => one.stuck !== undefined);
     const at = Math.round((this.#world.clock.now() - this.#begun) / 1000);
     const met = played.filter((one) => one.met).length;
+    const aimed = played.filter((one) => one.act.case).length;
     tell(
-      `${cloud}, ${variant}: ${met} machines stopped at their steps, ${stuck.length} stuck, ${at} s`,
+      `${cloud}, ${variant}: ${met} of ${aimed} machines stopped at their steps, ${stuck.length} stuck, ${at} s`,
     );
+    for (const one of casesIn(played.filter(({ once }) => once)))
+      tell(`nothing to stop at a second time: ${toldCase(one)}`);
     for (const one of missedIn(played)) tell(`not met: ${toldCase(one)}`);
     for (const one of stuck) tell(tellPlayed(one));
   }
@@ -202,11 +216,15 @@ function togetherIn(variant: Variant): number {
 
 /** Whether a step comes may depend on what else goes on. */
 function triesOf({ always }: Case): number {
-  return always ? 3 : 1;
+  return always ? 3 : 2;
 }
 
 function missedIn(played: readonly Played[]): Case[] {
-  return played.flatMap(({ act: { case: one }, met }) => (one && !met ? [one] : []));
+  return casesIn(played.filter(({ met, once }) => !met && !once));
+}
+
+function casesIn(played: readonly Played[]): Case[] {
+  return played.flatMap(({ act: { case: one } }) => one ?? []);
 }
 
 function isUp({ act: { phase }, stuck }: Played): boolean {

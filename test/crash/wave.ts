@@ -1,6 +1,7 @@
 import { seconds } from '#schemas/time/clock.ts';
 
 import type { CrashWorld } from './crash-world.ts';
+import { isAt } from './gate/gate.ts';
 import type { Machines } from './machines.ts';
 import { tiers, told, type Case, type Phase } from './steps.ts';
 
@@ -14,14 +15,20 @@ export interface Act {
 /** What came of an act. */
 export interface Played {
   readonly act: Act;
-  /** It came to where it was to be stopped. */
+  /** It came to where it was to be stopped, each time. */
   readonly met: boolean;
+  /** It was stopped once, and whoever followed did nothing at all that it could have been stopped at again. */
+  readonly once: boolean;
   /** Why it did not come to the end of its phase; absent: it did. */
   readonly stuck?: string;
 }
 
-/** Ends the controller and what it had begun, and has somebody follow. */
-export type Crash = () => Promise<void>;
+/**
+ * Ends the controller and what it had begun, and has somebody follow.
+ *
+ * @param between  done when nobody lives that could do anything for a machine
+ */
+export type Crash = (between: () => void) => Promise<void>;
 
 /** Events about a machine that is done come later, one after the other with those of all others. */
 const afterwards = seconds(10);
@@ -43,17 +50,36 @@ export async function playWave(
     for (const act of own) await begin(world, machines, act);
     for (const act of await stopped(world, machines, own)) met.add(act);
   }
-  await crash();
-  const twice = [...met].filter((act) => arm(world, act, 1));
-  const again = await stopped(world, machines, twice);
-  if (again.size > 0) await crash();
-  for (const act of twice) if (!again.has(act)) met.delete(act);
+  const follow = { twice: [] as Act[], from: 0 };
+  await crash(() => {
+    follow.twice = [...met].filter((act) => arm(world, act, 1));
+    follow.from = world.gate.met.length;
+  });
+  const again = await stopped(world, machines, follow.twice);
+  if (again.size > 0) await crash(() => {});
+  const others = follow.twice.filter((act) => !again.has(act));
+  for (const act of others) met.delete(act);
   const stuck = await stuckAfterAll(world, machines, acts);
-  return acts.map((act) => played(act, met.has(act), stuck.get(act)));
+  const once = new Set(
+    others.filter((act) => !stuck.has(act) && !mightHaveStopped(world, act, follow.from)),
+  );
+  return acts.map((act) => ({
+    act,
+    met: met.has(act),
+    once: once.has(act),
+    ...(stuck.has(act) && { stuck: stuck.get(act) ?? '' }),
+  }));
 }
 
-function played(act: Act, met: boolean, stuck: string | undefined): Played {
-  return stuck === undefined ? { act, met } : { act, met, stuck };
+/** Whether a call was met since then that the machine's second stop was for. */
+function mightHaveStopped(
+  { gate }: CrashWorld,
+  { subject, case: one }: Act,
+  from: number,
+): boolean {
+  const stop = one?.stops[1];
+  const since = gate.met.slice(from).filter((met) => met.subject === subject);
+  return stop !== undefined && since.some(({ step }) => isAt(stop, step));
 }
 
 /** In words, with what it was about. */

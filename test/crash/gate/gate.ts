@@ -160,7 +160,8 @@ interface Step {
   readonly step: string;
 }
 
-function isAt(stop: Stop, step: string): boolean {
+/** Whether this is where the stop is. */
+export function isAt(stop: Stop, step: string): boolean {
   return stop.step.endsWith('*') ? step.startsWith(stop.step.slice(0, -1)) : stop.step === step;
 }
 
