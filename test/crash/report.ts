@@ -42,7 +42,7 @@ function barsOf(outcome: Outcome): Bar[] {
       percentToStop,
       '%',
     ),
-    // it would be strange if nobody ever looked for what became of a call
+    // it would be strange if nobody ever asked what became of a call
     atLeast(`${where} stopped twice of ${double}`, double - once.length, double / 2),
     none(
       'cases that were not played',

@@ -28,7 +28,7 @@ export interface Outcome {
   readonly stopped: number;
   /** Cases that are to be stopped twice. */
   readonly double: number;
-  /** Those of them that were stopped once, since whoever followed asked for nothing more. */
+  /** Those of them that were stopped once, since whoever followed asked for nothing about this machine alone. */
   readonly once: readonly string[];
   /** Cases whose step did not come although it always had, in three tries. */
   readonly unmet: readonly string[];
