@@ -34,17 +34,12 @@ const write = async (records = [record]): Promise<void> => dns.upsert(zone, reco
 const stored = (name = 'web-1'): Live<DnsEndpoint> | undefined =>
   client.peek(dnsEndpoints, { namespace, name });
 
-test('a machine has one DNSEndpoint with all its names, which goes with its claim', async () => {
+test('a machine has one DNSEndpoint with all its names, which no claim owns', async () => {
   const wild = { name: `*.web-1.apps.${zone}`, address: '2001:db8::7', ttl: 5 };
   await write([record, wild]);
   expect(stored()).toMatchObject({
     apiVersion: 'externaldns.k8s.io/v1alpha1',
-    metadata: {
-      labels: { [labels.claimUid]: 'uid-1' },
-      ownerReferences: [
-        { apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', name: 'web-1', uid: 'uid-1' },
-      ],
-    },
+    metadata: { labels: { [labels.claimUid]: 'uid-1' } },
     spec: {
       endpoints: [
         wanted,
@@ -52,6 +47,7 @@ test('a machine has one DNSEndpoint with all its names, which goes with its clai
       ],
     },
   });
+  expect(stored()?.metadata).not.toHaveProperty('ownerReferences'); // ADR 30
 });
 
 test('what is there already costs no write, whatever external-dns has added to it', async () => {

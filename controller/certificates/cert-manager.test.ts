@@ -79,7 +79,7 @@ describe('a machine whose certificate comes from cert-manager', () => {
     expect(message()).toMatch(/cert-manager has not begun \(KPU363\)$/);
     expect(world.cloud.alive).toHaveLength(0);
     const [ordered] = world.client.all(certificates);
-    expect(ordered?.metadata.ownerReferences).toMatchObject([{ kind: 'NodeClaim', name: 'web-1' }]);
+    expect(ordered?.metadata).not.toHaveProperty('ownerReferences'); // ADR 30
     expect(ordered?.spec).toMatchObject({
       dnsNames: [expect.stringMatching(/^api\.web-.*\.machines\.example\.com$/)],
       issuerRef: { name: 'machines', kind: 'ClusterIssuer', group: 'cert-manager.io' },

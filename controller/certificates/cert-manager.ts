@@ -8,7 +8,6 @@ import {
   CreateError,
   NodeClassError,
 } from '#machine/errors.ts';
-import { nodeClaims } from '#schemas/karpenter/types.ts';
 import {
   certificates,
   clusterIssuers,
@@ -98,7 +97,7 @@ export class CertManagerCertificates implements CertificateSource {
 
   async #order(request: CertificateRequest): Promise<Live<CertManagerCertificate>> {
     const { claim, machine, nodeClass, names } = request;
-    const { name, uid } = claim.metadata;
+    const { uid } = claim.metadata;
     const ordered = certificateFor({
       namespace: this.#namespace,
       machine,
@@ -107,10 +106,8 @@ export class CertManagerCertificates implements CertificateSource {
       issuerRef: issuerOf(nodeClass.spec.certificate.api.issuerRef),
       labels: { [labels.claimUid]: uid, [labels.nodeClass]: nodeClass.nodeClass },
     });
-    const owner = { apiVersion: apiVersionOf(nodeClaims), kind: nodeClaims.kind, name, uid };
-    const owned = { ...ordered, metadata: { ...ordered.metadata, ownerReferences: [owner] } };
     try {
-      return await this.#client.create(certificates, owned);
+      return await this.#client.create(certificates, ordered);
     } catch (error) {
       if (isAlreadyExists(error)) return this.#client.get(certificates, this.#key(request));
       throw refusalOf(error);

@@ -41,8 +41,7 @@ export class Places {
       this.#challenged(revisions),
     ]);
     return [
-      ...this.#objects(revisions),
-      ...this.#endpoints(revisions),
+      ...this.#objects(),
       ...zones.map((zone) => new NamesThere(zone)),
       ...challenged.map((where) => new ChallengesThere(where)),
       ...regions.flatMap((region) => [new InstancesThere(region), new PartsThere(region)]),
@@ -96,26 +95,22 @@ export class Places {
     return kinds.map(([, where]) => where);
   }
 
-  /** Where a class lets external-dns write names, they go with what it is asked by. */
-  #endpoints(revisions: readonly ResolvedNodeClass[]): ObjectsThere[] {
-    const { client, namespace } = this.#context;
-    const isAsked = revisions.some(({ spec }) => spec.dns.provider === 'ExternalDNS');
-    return isAsked ? [new ObjectsThere('name', client, dnsEndpoints, namespace)] : [];
-  }
-
-  /** Certificates before Secrets: cert-manager makes the Secret of one that is there again, and again. */
-  #objects(revisions: readonly ResolvedNodeClass[]): ObjectsThere[] {
+  /**
+   * Whatever classes say today: none of it is owned by a claim. Certificates before Secrets: cert-manager makes the
+   * Secret of one that is there again, and again. What external-dns is asked by takes the names along.
+   */
+  #objects(): ObjectsThere[] {
     const { client, namespace } = this.#context;
     const released = releaseResources.flatMap((resource) =>
       (resource.namespaced ? this.#namespaces : [undefined]).map(
         (where) => new ObjectsThere('release', client, resource, where),
       ),
     );
-    const isOrdered = revisions.some(({ spec }) => spec.certificate.api.mode === 'CertManager');
     return [
       ...released,
-      ...(isOrdered ? [new ObjectsThere('secret', client, certificates, namespace)] : []),
+      new ObjectsThere('secret', client, certificates, namespace),
       new ObjectsThere('secret', client, secrets, namespace),
+      new ObjectsThere('name', client, dnsEndpoints, namespace),
     ];
   }
 }

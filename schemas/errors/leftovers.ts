@@ -6,7 +6,7 @@ export const leftovers = {
     title: 'Something was left by a NodeClaim that is no more',
     happens:
       'It was made by this cluster for that claim, which the API server does not have, and has been seen without it for five minutes. It is removed: first what runs Kraftlet, then names, the instance, the Node with the Pods that are held on it, the Secret, and last volumes and network interfaces that nobody has.',
-    fix: 'Nothing, unless it repeats: claims take all of it along. Look for whoever takes the finalizer karpenter.sh/termination off NodeClaims, or deletes them with --cascade=orphan.',
+    fix: 'Nothing, unless it repeats: claims take all of it along. Look for whoever takes the finalizer karpenter.sh/termination off NodeClaims.',
   },
   KPU392: {
     title: 'What machines may have left somewhere cannot be listed in whole',

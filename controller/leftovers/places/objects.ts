@@ -12,8 +12,8 @@ interface FoundObject extends Found {
 }
 
 /**
- * Objects of one kind in one namespace that are labelled with the claim that they were made for. They are owned by it
- * and go with it, unless it was deleted with `--cascade=orphan` or somebody took the owner off.
+ * Objects of one kind in one namespace that are labelled with the claim that they were made for. No claim owns them
+ * (ADR 30): they go in the course of its end, unless somebody took the finalizer off it.
  */
 export class ObjectsThere implements Place<FoundObject> {
   readonly kind: 'release' | 'name' | 'secret';
@@ -39,8 +39,13 @@ export class ObjectsThere implements Place<FoundObject> {
   async list(signal: AbortSignal): Promise<readonly FoundObject[]> {
     const namespace = this.#namespace;
     const scope = { labelSelector: labels.claimUid, ...(namespace !== undefined && { namespace }) };
-    const { items } = await this.#client.list(this.#resource, { ...scope, signal });
-    return items.map((object) => foundOf(this.#resource.kind, object));
+    try {
+      const { items } = await this.#client.list(this.#resource, { ...scope, signal });
+      return items.map((object) => foundOf(this.#resource.kind, object));
+    } catch (error) {
+      if (isNotFound(error)) return []; // the kind is another project's, and is not installed
+      throw error;
+    }
   }
 
   /** In the foreground what has Pods, so that it is there until the last of them is gone, as at a machine's end. */

@@ -1,10 +1,8 @@
 import type { KubeClient } from '#kube/client/client.ts';
 import { isForbidden, isInvalid } from '#kube/client/errors.ts';
 import type { KraftletReleases } from '#machine/kraftlet/release.ts';
-import { nodeClaims } from '#schemas/karpenter/types.ts';
-import type { KubeObject, OwnerReference } from '#schemas/kubernetes/meta.ts';
+import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import {
-  apiVersionOf,
   clusterRoleBindings,
   configMaps,
   podDisruptionBudgets,
@@ -41,7 +39,7 @@ export const releaseResources: readonly Resource<KubeObject>[] = [
 
 /**
  * The Kraftlet release of a machine: rendered by Helm from the revision that the machine was made from, and applied by
- * us, so that it belongs to its claim and goes with it.
+ * us. The claim does not own it: a claim that is deleted in the foreground would lose it before its Pods (ADR 30).
  */
 export class KraftletRelease {
   readonly #client: KubeClient;
@@ -92,7 +90,7 @@ export class KraftletRelease {
     signal: AbortSignal,
   ): Promise<{ readonly changed: readonly KubeObject[]; readonly refused?: Outcome }> {
     const before = await this.#versions(hand, objects, signal);
-    const refused = await this.apply(hand, objects, signal);
+    const refused = await this.apply(objects, signal);
     const after = await this.#versions(hand, objects, signal);
     const isChanged = (object: KubeObject): boolean =>
       before.get(nameOf(object)) !== after.get(nameOf(object));
@@ -118,20 +116,12 @@ export class KraftletRelease {
   }
 
   /** @returns why the API server takes none of it, if it does not */
-  async apply(
-    hand: ClaimInHand,
-    objects: readonly KubeObject[],
-    signal: AbortSignal,
-  ): Promise<Outcome | undefined> {
+  async apply(objects: readonly KubeObject[], signal: AbortSignal): Promise<Outcome | undefined> {
     try {
       for (const object of objects) {
-        const owned = {
-          ...object,
-          metadata: { ...object.metadata, ownerReferences: [owner(hand)] },
-        };
         const { namespace, name = '' } = object.metadata ?? {};
         const key = namespace === undefined ? { name } : { namespace, name };
-        const patch = { type: 'apply', body: owned, force: true } as const;
+        const patch = { type: 'apply', body: object, force: true } as const;
         // oxlint-disable-next-line no-await-in-loop -- in order: the StatefulSet needs what comes before it
         await this.#client.patch(releaseResource(object), key, patch, { signal });
       }
@@ -173,9 +163,4 @@ function refusalOf(error: unknown): Outcome {
     status: 'False',
     failed: true,
   });
-}
-
-function owner({ claim }: ClaimInHand): OwnerReference {
-  const { name, uid } = claim.metadata;
-  return { apiVersion: apiVersionOf(nodeClaims), kind: nodeClaims.kind, name, uid };
 }

@@ -55,7 +55,7 @@ export class KraftletUpkeep implements Step {
     if (hand.instance?.state !== 'running') return undefined; // its end is found out elsewhere
     const missing = await release.missing(hand, await release.render(hand, signal), signal);
     if (missing.length === 0 || !(await isStillWanted(client, hand, signal))) return undefined;
-    const refused = await release.apply(hand, missing, signal);
+    const refused = await release.apply(missing, signal);
     if (refused) return refused;
     const message = `${kindsOf(missing)} of Kraftlet release ${hand.identity.name} had gone and is made again`;
     recorder.record({

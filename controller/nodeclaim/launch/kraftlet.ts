@@ -35,6 +35,6 @@ export class Kraftlet implements Step {
   }
 
   async #install(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome | undefined> {
-    return this.#release.apply(hand, await this.#release.render(hand, signal), signal);
+    return this.#release.apply(await this.#release.render(hand, signal), signal);
   }
 }

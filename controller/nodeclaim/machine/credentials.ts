@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import type { KubeClient } from '#kube/client/client.ts';
 import { isAlreadyExists, isNotFound } from '#kube/client/errors.ts';
 import { CreateError } from '#machine/errors.ts';
-import { nodeClaims, type NodeClaim } from '#schemas/karpenter/types.ts';
+import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Secret } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
-import { apiVersionOf, secrets, type Key } from '#schemas/kubernetes/resource.ts';
+import { secrets, type Key } from '#schemas/kubernetes/resource.ts';
 import { machineName } from '#schemas/machine-name.ts';
 import { labels } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
@@ -145,21 +145,13 @@ export class CredentialStore {
   }
 
   #secret(hand: ClaimInHand, stringData: Record<string, string>): Secret {
-    const { identity, claim } = hand;
+    const { identity } = hand;
     return {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: {
         ...this.#key(hand),
         labels: { [labels.claimUid]: identity.claimUid, [labels.nodeClass]: identity.nodeClass },
-        ownerReferences: [
-          {
-            apiVersion: apiVersionOf(nodeClaims),
-            kind: nodeClaims.kind,
-            name: claim.metadata.name,
-            uid: claim.metadata.uid,
-          },
-        ],
       },
       type: 'Opaque',
       immutable: stringData[secretKeys.token] === undefined,

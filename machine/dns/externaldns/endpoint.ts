@@ -1,12 +1,11 @@
 /**
- * What external-dns is asked for: one DNSEndpoint per machine, owned by its claim, with all names of the machine.
+ * What external-dns is asked for: one DNSEndpoint per machine, with all names of the machine.
  *
  * Source: external-dns, externaldns.k8s.io/v1alpha1, as its source `crd` reads it; it tells in `status` which generation
  * it has read last, and nothing of what it then wrote.
  */
-import { nodeClaims } from '#schemas/karpenter/types.ts';
 import type { KubeObject } from '#schemas/kubernetes/meta.ts';
-import { apiVersionOf, resource } from '#schemas/kubernetes/resource.ts';
+import { resource } from '#schemas/kubernetes/resource.ts';
 import { labels } from '#schemas/names.ts';
 
 import { plainName } from '../changes.ts';
@@ -33,19 +32,17 @@ export const dnsEndpoints = resource<DnsEndpoint>(
   'Namespaced',
 );
 
-/** The DNSEndpoint of a machine; it goes with its claim, should nobody delete it. */
+/** The DNSEndpoint of a machine. Its claim does not own it, or names would go before the Pods do (ADR 30). */
 export function endpointOf(
   records: readonly AddressRecord[],
   { claim, claimUid }: RecordHolder,
   namespace: string,
 ): DnsEndpoint {
-  const owner = { apiVersion: apiVersionOf(nodeClaims), kind: nodeClaims.kind };
   return {
     metadata: {
       name: claim,
       namespace,
       labels: { [labels.claimUid]: claimUid },
-      ownerReferences: [{ ...owner, name: claim, uid: claimUid }],
     },
     spec: { endpoints: records.map(recordOf) },
   };
