@@ -31,6 +31,8 @@ export interface Candidate {
 
 export interface Instance {
   readonly id: string;
+  /** What no other instance ever has, where `id` is a name that may be given again. */
+  readonly serial?: string;
   readonly state: 'pending' | 'running' | 'stopping' | 'stopped' | 'terminating' | 'terminated';
   readonly instanceType: string;
   readonly zone: string;

@@ -24,8 +24,16 @@ export class Ending {
     this.#sightings = sightings;
   }
 
-  isEnding(where: Where): boolean {
-    return this.#operations.isBeingDeleted(where);
+  /**
+   * The instance as it is known here: what is being deleted may show as running for some seconds, and one whose delete
+   * came to nothing is shown so for good, until its end is asked for again.
+   */
+  async shown(project: string, instance: Instance, signal: AbortSignal): Promise<Instance> {
+    if (instance.state === 'terminating') return instance;
+    const where = whereOf(project, instance);
+    await this.#operations.doubt(where, instance, signal);
+    const isEnding = this.#operations.isBeingDeleted(where, instance);
+    return isEnding ? { ...instance, state: 'terminating' } : instance;
   }
 
   /** Ends every instance of this name in the zones of the class; where there is none nothing is to do. */
@@ -53,8 +61,8 @@ export class Ending {
 
   /** @throws MachineError when the delete is refused, or nobody knows whether it was taken */
   async endOne(project: string, instance: Instance, signal: AbortSignal): Promise<void> {
-    const where = { project, zone: instance.zone, instance: instance.id };
-    if (this.#operations.isBeingDeleted(where) || instance.state === 'terminating') return;
+    const where = whereOf(project, instance);
+    if ((await this.shown(project, instance, signal)).state === 'terminating') return;
     try {
       const operation = await this.#api.delete(where, signal);
       this.#operations.deleted(where, operation, instance);
@@ -64,4 +72,8 @@ export class Ending {
       throw refusedEnd(error, `Ending instance ${where.instance}`);
     }
   }
+}
+
+function whereOf(project: string, { id, zone }: Instance): Where {
+  return { project, zone, instance: id };
 }

@@ -49,19 +49,15 @@ export class Finding {
       this.#operations.deletes(gcp.project, name, signal),
     ]);
     if (inserts.some(({ result }) => result.kind === 'running')) throw underWay(name);
-    const ended = deletes.flatMap(({ where, result, instance }) =>
-      result.kind === 'done' && instance ? [{ where, instance: over(instance) }] : [],
-    );
-    const going = new Set(
-      deletes.filter(({ result }) => result.kind === 'running').map(({ where }) => where.zone),
-    );
+    const ended = deletes.filter(({ result }) => result.kind === 'done').map(over);
+    const going = deletes.filter(({ result }) => result.kind === 'running').map(instanceIn);
+    const isGoing = (one: Instance): boolean => going.some((other) => isSame(one, other));
     const listed = await this.#listed(gcp, identity, signal);
     const found = listed.length > 0 ? listed : await this.#named(nodeClass, gcp, identity, signal);
-    const isLeft = ({ instance }: Sighting): boolean =>
-      !ended.some(({ where }) => where.zone === instance.zone);
-    const left = found.filter(isLeft);
-    if (left.some((one) => one.isTentative && !going.has(one.instance.zone))) throw underWay(name);
-    return [...left.map(({ instance }) => ending(instance, going)), ...ended.map(instanceIn)];
+    const left = found.filter(({ instance }) => !ended.some((one) => isSame(instance, one)));
+    if (left.some((one) => one.isTentative && !isGoing(one.instance))) throw underWay(name);
+    const shown = left.map(instanceIn);
+    return [...shown.map((one) => (isGoing(one) ? ending(one) : one)), ...ended];
   }
 
   async #listed(
@@ -115,11 +111,16 @@ export function underWay(name: string): LaunchUnderWay {
   return new LaunchUnderWay(`Google Cloud is making instance ${name}`);
 }
 
-function ending(instance: Instance, going: ReadonlySet<string>): Instance {
-  return going.has(instance.zone) ? { ...instance, state: 'terminating' } : instance;
+/** Names are given again, in the same zone too. */
+function isSame(one: Instance, other: Instance): boolean {
+  return one.zone === other.zone && one.serial === other.serial;
 }
 
-function over(instance: Instance): Instance {
+function ending(instance: Instance): Instance {
+  return { ...instance, state: 'terminating' };
+}
+
+function over({ instance }: { readonly instance: Instance }): Instance {
   return { ...instance, state: 'terminated' };
 }
 

@@ -124,9 +124,10 @@ export class GcpCloud implements CloudProvider {
   ): Promise<readonly Instance[]> {
     const { project, region } = gcpOf(nodeClass.spec);
     const shown = await this.#sightings.complete(project, region, clusterUid, signal);
-    return shown
-      .map(({ instance }) => this.#asEnding(instance, project))
+    const instances = shown
+      .map(({ instance }) => instance)
       .filter(({ tags: carried }) => carried[tags.cluster] === clusterUid);
+    return Promise.all(instances.map(async (one) => this.#ending.shown(project, one, signal)));
   }
 
   async terminate(
@@ -140,13 +141,6 @@ export class GcpCloud implements CloudProvider {
       signal.throwIfAborted();
       throw failed(error, `Ending instance ${instanceId}`);
     }
-  }
-
-  /** What is being deleted may show as running for some seconds. */
-  #asEnding(instance: Instance, project: string): Instance {
-    const where = { project, zone: instance.zone, instance: instance.id };
-    const isEnding = this.#ending.isEnding(where);
-    return isEnding ? { ...instance, state: 'terminating' } : instance;
   }
 
   #offerings(

@@ -28,11 +28,12 @@ const states: Readonly<Record<string, Instance['state']>> = {
  * not gone.
  */
 export function instanceOf(instance: GceInstance): Instance {
-  const { name = '', status = '', networkInterfaces = [] } = instance;
+  const { id: serial, name = '', status = '', networkInterfaces = [] } = instance;
   const zone = lastOf(instance.zone);
   const [network] = networkInterfaces;
   return {
     id: name,
+    ...(serial !== undefined && { serial }),
     state: states[status] ?? 'pending',
     instanceType: lastOf(instance.machineType),
     zone,

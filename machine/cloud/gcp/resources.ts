@@ -50,6 +50,8 @@ export interface DiskBody {
 }
 
 export interface GceInstance {
+  /** A number of 64 bits; no other instance ever has it. */
+  readonly id?: string;
   readonly name?: string;
   readonly status?: string;
   readonly statusMessage?: string;
@@ -87,6 +89,8 @@ export interface Granted {
 
 export interface Operation {
   readonly name?: string;
+  /** `id` of the instance that it acts on. */
+  readonly targetId?: string;
   readonly status?: string;
   readonly error?: { readonly errors?: readonly OperationError[] };
 }

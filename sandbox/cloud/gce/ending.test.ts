@@ -1,16 +1,20 @@
 /** Finding and ending machines on Compute Engine: what is believed of what it answers. */
 import { test as base, describe, expect } from 'vitest';
 
+import { InstancesThere } from '#controller/leftovers/places/instances.ts';
 import {
+  InsufficientCapacity,
   LaunchUnderWay,
   ListIncomplete,
   OutcomeUnknown,
   TerminationRefused,
 } from '#machine/errors.ts';
+import type { Instance } from '#machine/machine.ts';
 import { seconds } from '#schemas/time/clock.ts';
 
 import { fault, lost } from '../wire/faults.ts';
-import { failureOf, identityOf, withWorld, type World } from './testing/world.ts';
+import { ClaimsOnGce } from './testing/claims-on-gce.ts';
+import { failureOf, identityOf, signal, withWorld, type World } from './testing/world.ts';
 
 const test = base.extend<{ world: World }>({
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the pattern to know what a fixture needs
@@ -134,6 +138,121 @@ describe('an end', () => {
     await world.clock.forward(seconds(30));
     expect(statesOf(await world.find())).toEqual(['terminated']);
     expect(world.gce.instances.all).toEqual([]);
+  });
+});
+
+describe('a name that is given again in the same zone', () => {
+  const leftover = {
+    code: 'ZONE_RESOURCE_POOL_EXHAUSTED',
+    message: 'no room',
+    leavesInstance: true,
+  } as const;
+
+  const expectEnds = async (world: World, instance: Instance): Promise<void> => {
+    await world.clock.forward(seconds(10));
+    expect(statesOf(await world.snapshot())).toEqual(['running']);
+    expect(await world.find()).toMatchObject([{ state: 'running' }]);
+    const before = deletes(world);
+    await world.end(instance);
+    expect(deletes(world)).toBe(before + 1);
+    await world.clock.forward(seconds(40));
+    expect(world.gce.instances.all).toEqual([]);
+    expect(await world.find()).toMatchObject([{ state: 'terminated' }]);
+  };
+
+  test('is not taken for what had it before: another size after a stockout that left something', async ({
+    world,
+  }) => {
+    world.gce.instances.next({ fails: leftover });
+    expect(await failureOf(world.launched())).toBeInstanceOf(InsufficientCapacity);
+    await world.clock.forward(seconds(5));
+    await expectEnds(world, await world.launched({ instanceType: 'n2-standard-16', attempt: 1 }));
+  });
+
+  test('is not taken for what had it before: another attempt after somebody stopped the first', async ({
+    world,
+  }) => {
+    const first = await world.launched();
+    world.gce.instances.halt(first.zone, first.id, 'TERMINATED');
+    await world.clock.forward(seconds(2));
+    await expectEnds(world, await world.launched({ attempt: 2 }));
+  });
+
+  test('is not proven gone by the end of what had it before', async ({ world }) => {
+    const first = await world.launched();
+    world.gce.instances.halt(first.zone, first.id, 'TERMINATED');
+    await world.clock.forward(seconds(2));
+    world.gce.instances.next({ invisible: seconds(60) });
+    const launch = failureOf(world.launched({ attempt: 2 }));
+    await world.clock.forward(seconds(45));
+    await launch;
+    expect(await world.find()).toEqual([]);
+  });
+});
+
+describe('a delete whose operation fails', () => {
+  const failure = { code: 'INTERNAL_ERROR', message: 'Internal error. Please try again.' };
+
+  test('is told, and asked for again, whoever looks at the list of all', async ({ world }) => {
+    const instance = await world.launched();
+    await world.clock.forward(seconds(10));
+    world.gce.instances.nextEndFails(failure);
+    await world.end(instance);
+    expect(statesOf(await world.snapshot())).toEqual(['terminating']);
+    await world.clock.forward(seconds(30));
+    expect(statesOf(await world.snapshot())).toEqual(['running']);
+    await world.end(instance);
+    expect(deletes(world)).toBe(2);
+    await world.clock.forward(seconds(30));
+    expect(await world.snapshot()).toEqual([]);
+  });
+
+  test('is asked for every five seconds at most, and taken to go on while it cannot be', async ({
+    world,
+  }) => {
+    const instance = await world.launched();
+    await world.clock.forward(seconds(10));
+    world.gce.instances.nextEndFails(failure);
+    await world.end(instance);
+    const unanswered = { code: 'backendError', status: 503, times: 2 };
+    world.gce.faults.next('zoneOperations.get', fault(unanswered));
+    const before = world.gce.callsOf('zoneOperations.get').length;
+    for (let pass = 0; pass < 10; pass += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one look after the other, two seconds apart
+      expect(statesOf(await world.snapshot())).toEqual(['terminating']);
+    }
+    expect(world.gce.callsOf('zoneOperations.get').length - before).toBeLessThanOrEqual(4);
+    expect(world.gce.callsOf('zoneOperations.get').length - before).toBeGreaterThanOrEqual(3);
+  });
+
+  test('is repeated for a claim that waits for the end, and the claim goes', async () => {
+    const world = await ClaimsOnGce.open();
+    await world.running(1);
+    world.gce.instances.nextEndFails(failure);
+    await world.claims.delete();
+    await world.claims.until(() => world.gce.instances.all.length === 0);
+    expect(deletes(world)).toBe(2);
+    await world.stop();
+  });
+
+  test('is repeated for what is collected, which is busy until then', async ({ world }) => {
+    const { cloud, nodeClass } = world;
+    const region = { name: 'gcp europe-west1', cloud, nodeClass, clusterUid: 'cluster-1' };
+    const there = new InstancesThere(region);
+    await world.launched();
+    await world.clock.forward(seconds(10));
+    world.gce.instances.nextEndFails(failure);
+    const [found] = await there.list(signal);
+    await there.remove(found!, signal);
+    await world.clock.forward(seconds(6));
+    expect(await there.list(signal)).toMatchObject([{ isBusy: true }]);
+    await world.clock.forward(seconds(30));
+    const [again] = await there.list(signal);
+    expect(again).not.toHaveProperty('isBusy');
+    await there.remove(again!, signal);
+    await world.clock.forward(seconds(40));
+    expect(await there.list(signal)).toEqual([]);
+    expect(deletes(world)).toBe(2);
   });
 });
 

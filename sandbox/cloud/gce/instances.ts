@@ -33,6 +33,7 @@ export class Instances {
   readonly #hardware: Hardware;
   readonly #all = new Map<string, Instance>();
   readonly #scripts: InstanceScript[] = [];
+  readonly #failingEnds: Failure[] = [];
   #refusals: Refusal[] = [];
   #made = 0;
 
@@ -63,6 +64,11 @@ export class Instances {
     return () => {
       this.#refusals = this.#refusals.filter((other) => other !== refusal);
     };
+  }
+
+  /** The next delete that is taken fails by its operation, and its instance stays what it was. */
+  nextEndFails(failure: Failure): void {
+    this.#failingEnds.push(failure);
   }
 
   /** Everything there is, seen or not. */
@@ -96,7 +102,8 @@ export class Instances {
     this.#made += 1;
     const failure = script.fails ?? this.#refusalOf(launch);
     const instance = failure && !failure.leavesInstance ? undefined : this.#place(launch, timings);
-    return this.operations.begin({ zone, type: 'insert', target }, timings.provisioning, () => {
+    const what = { zone, type: 'insert', target, targetId: instance?.id } as const;
+    return this.operations.begin(what, timings.provisioning, () => {
       if (instance?.status === 'PROVISIONING') instance.status = 'STAGING';
       return failure;
     });
@@ -105,10 +112,13 @@ export class Instances {
   /** The instance ends with the operation; one that is ending already is not ended anew. */
   delete(instance: Instance): Operation {
     const { zone, name: target } = instance.launch;
+    const what = { zone, type: 'delete', target, targetId: instance.id } as const;
+    const failure = this.#failingEnds.shift();
+    if (failure) return this.operations.begin(what, this.#timings.terminating, () => failure);
     if (instance.status === 'RUNNING') this.#hardware.powerOff(instance);
     instance.status = 'STOPPING';
     return this.operations.begin(
-      { zone, type: 'delete', target },
+      what,
       this.#terminating.get(instance.id) ?? this.#timings.terminating,
       () => {
         this.#remove(instance);

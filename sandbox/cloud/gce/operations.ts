@@ -8,6 +8,8 @@ export interface Operation {
   readonly type: 'insert' | 'delete' | 'setLabels';
   /** Name of the instance. */
   readonly target: string;
+  /** Number of the instance, where there is one. */
+  readonly targetId: string | undefined;
   readonly insertedAt: string;
   status: 'RUNNING' | 'DONE';
   progress: number;
@@ -34,12 +36,13 @@ export class Operations {
 
   /** @param end  what becomes of it after this long: an error, if it fails */
   begin(
-    what: Pick<Operation, 'zone' | 'type' | 'target'>,
+    what: Pick<Operation, 'zone' | 'type' | 'target'> & Partial<Pick<Operation, 'targetId'>>,
     takes: Duration,
     end: () => Failure | undefined,
   ): Operation {
     const number = String(this.#all.size + 1).padStart(6, '0');
     const operation: Operation = {
+      targetId: undefined,
       ...what,
       name: `operation-${number}-sandbox`,
       insertedAt: this.#clock.stamp(),

@@ -73,7 +73,7 @@ export function diskView({ id: project }: Project, disk: GceDisk): Json {
 }
 
 export function operationView({ id: project }: Project, operation: Operation): Json {
-  const { name, zone, type, target, status, progress, insertedAt, error } = operation;
+  const { name, zone, type, target, targetId, status, progress, insertedAt, error } = operation;
   const home = `${root}/projects/${project}/zones/${zone}`;
   return {
     kind: 'compute#operation',
@@ -81,6 +81,7 @@ export function operationView({ id: project }: Project, operation: Operation): J
     operationType: type,
     zone: home,
     targetLink: `${home}/instances/${target}`,
+    ...(targetId !== undefined && { targetId }),
     selfLink: `${home}/operations/${name}`,
     status,
     progress,
