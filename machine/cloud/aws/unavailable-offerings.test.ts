@@ -62,6 +62,17 @@ test('what is not sold there is not asked for again soon', async () => {
   expect(offerings.isAvailable(place)).toBe(false);
 });
 
+test('refusals of launches that were under way together add nothing, and shorten nothing', async () => {
+  for (let refusal = 0; refusal < 8; refusal += 1) offerings.mark('capacity', place, 'no hosts');
+  await clock.forward(minutes(3));
+  expect(offerings.isAvailable(place)).toBe(true);
+
+  offerings.mark('unsupported', place, 'not supported');
+  offerings.mark('capacity', place, 'no hosts');
+  await clock.forward(minutes(29));
+  expect(offerings.isAvailable(place)).toBe(false);
+});
+
 test('the sequence rises with every change, also with those that time makes', async () => {
   const before = offerings.sequence;
   offerings.mark('capacity', place, 'no hosts');

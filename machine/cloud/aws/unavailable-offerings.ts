@@ -34,7 +34,8 @@ const believed: Readonly<Record<Shortage, Duration>> = {
  * What the cloud has lately said it has no room for. Kept in memory only: after a restart it is learned again at the
  * price of one refused call each.
  *
- * An entry is not made to last longer by failures elsewhere: only a new refusal of the very same thing moves its end.
+ * An entry is not made to last longer by failures elsewhere: only a new refusal of the very same thing moves its end,
+ * and never nearer: a size that is not sold in a zone stays so when a launch that was under way meets no room there.
  */
 export class UnavailableOfferings {
   readonly #clock: Clock;
@@ -54,6 +55,7 @@ export class UnavailableOfferings {
   mark(shortage: Shortage, place: Place, why: string): void {
     const what = scopeOf(shortage, place);
     const until = this.#clock.now() + believed[shortage];
+    if ((this.#entries.get(what)?.until ?? 0) > until) return;
     this.#entries.set(what, { kind: shortage, what, why, until });
     this.#sequence += 1;
   }

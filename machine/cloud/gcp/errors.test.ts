@@ -68,6 +68,17 @@ describe('the error of an operation', () => {
     expect(quota({ errorDetails: [{}, { quotaInfo: { metricName: 'C3_CPUS' } }] })).toBe('C3_CPUS');
     const info = { errorInfo: { metadatas: { metricName: 'CPUS' } } };
     expect(quota({ errorDetails: [info] })).toBe('CPUS');
+    const full = [{ quotaInfo: { metricName: 'compute.googleapis.com/n2_cpus' } }];
+    expect(quota({ errorDetails: full })).toBe('N2_CPUS');
+    expect(quota({ errorDetails: full, message: "Quota 'CPUS' exceeded." })).toBe('CPUS');
+  });
+
+  test('names the quota of an answer in the same spelling', () => {
+    const metricOf = (message: string, facts: Record<string, string>) =>
+      refusalOf(new GoogleError({ status: 403, reason: 'quotaExceeded', facts }, message)).metric;
+    const facts = { quota_metric: 'compute.googleapis.com/c3_cpus' };
+    expect(metricOf('too many', facts)).toBe('C3_CPUS');
+    expect(metricOf("Quota 'N2_CPUS' exceeded.", facts)).toBe('N2_CPUS');
   });
 });
 
@@ -117,6 +128,16 @@ describe('an answer', () => {
     expect(error).toBeInstanceOf(NodeClassError);
     expect(error.reason).toBe('PlacementRefused');
   });
+
+  test.for(['forbidden', 'PERMISSION_DENIED'])(
+    '%s that names a policy of the organisation speaks of the node class, and names it',
+    (reason) => {
+      const message = 'Constraint constraints/compute.disableNestedVirtualization violated';
+      const error = toMachineError(refusalOf(answered(reason, 403, message)), 'Starting');
+      expect(error).toMatchObject({ code: 'KPU232', next: 'node-class' });
+      expect(error.message).toContain('constraints/compute.disableNestedVirtualization');
+    },
+  );
 
   test('that protects an instance waits for a person', () => {
     const message = "Resource cannot be deleted if it's protected against deletion";

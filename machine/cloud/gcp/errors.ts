@@ -63,7 +63,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   required: slow,
   parseError: slow,
   authError: unauthorized,
-  forbidden: unauthorized,
+  forbidden,
   accessNotConfigured: unauthorized,
   SERVICE_DISABLED: unauthorized,
   NoCredentials: unauthorized,
@@ -91,8 +91,8 @@ const meanings: Readonly<Record<string, Meaning>> = {
 export function refusalOf(error: unknown): Refusal {
   if (!(error instanceof GoogleError)) throw error;
   const { reason, message, status, facts } = error;
-  const metric = facts['quota_metric'] ?? facts['metricName'] ?? metricIn(message);
-  return { code: reason, message, status, metric, cause: error };
+  const named = facts['quota_metric'] ?? facts['metricName'];
+  return { code: reason, message, status, metric: metricFrom(message, named), cause: error };
 }
 
 /** What an operation failed of; undefined for one that went well, or is not done. */
@@ -147,7 +147,8 @@ export function refusedEnd(error: unknown, doing: string): MachineError {
 function meaningOf({ code, status = 400 }: Refusal): Meaning {
   const known = Object.hasOwn(meanings, code) ? meanings[code] : undefined;
   if (known !== undefined) return known;
-  if (status === 401 || status === 403) return unauthorized;
+  if (status === 401) return unauthorized;
+  if (status === 403) return forbidden;
   if (status === 429) return throttled;
   return status === 0 || status === 408 || status >= 500 ? unknown : slow;
 }
@@ -179,10 +180,19 @@ function spent({ cause }: Refusal, text: string): MachineError {
   return new AttemptSpent(text, { cause });
 }
 
+/** What an organisation's policy forbids no role allows: the node class, or the policy, has to change. */
+function forbidden(refusal: Refusal, text: string): MachineError {
+  return policyIn(refusal, text) ?? unauthorized(refusal, text);
+}
+
 /** An organisation's policy stays; a fingerprint or a state that has moved on is looked at again. */
 function precondition(refusal: Refusal, text: string): MachineError {
-  const { message, cause } = refusal;
-  if (!/constraints\//.test(message)) return later(refusal, text);
+  return policyIn(refusal, text) ?? later(refusal, text);
+}
+
+/** `Constraint constraints/compute.vmExternalIpAccess violated for project …`, which names the policy. */
+function policyIn({ message, cause }: Refusal, text: string): NodeClassError | undefined {
+  if (!/constraints\//.test(message)) return undefined;
   return new NodeClassError(faults.placementRefused, text, { cause });
 }
 
@@ -197,10 +207,17 @@ function metricOf({ message = '', errorDetails = [] }: OperationError): string |
   const said = errorDetails.map(
     ({ quotaInfo, errorInfo }) => quotaInfo?.metricName ?? errorInfo?.metadatas?.['metricName'],
   );
-  return said.find((one) => one !== undefined) ?? metricIn(message);
+  return metricFrom(
+    message,
+    said.find((one) => one !== undefined),
+  );
 }
 
-/** `Quota 'N2_CPUS' exceeded.  Limit: 24.0 in region europe-west1.` */
-function metricIn(message: string): string | undefined {
-  return /Quota '([A-Z0-9_]+)' exceeded/.exec(message)?.[1];
+/**
+ * By the message, which has its short name: `Quota 'N2_CPUS' exceeded.  Limit: 24.0 in region europe-west1.` Details
+ * say the same as `compute.googleapis.com/n2_cpus`.
+ */
+function metricFrom(message: string, named: string | undefined): string | undefined {
+  const inWords = /Quota '([A-Z0-9_]+)' exceeded/.exec(message)?.[1];
+  return inWords ?? named?.split('/').at(-1)?.toUpperCase();
 }

@@ -15,7 +15,7 @@ export interface Place {
 
 interface Entry {
   readonly until: Instant;
-  /** How long it was believed this time, so that the next time is twice as long. */
+  /** How long it was believed this time, from which follows how long the next time. */
   readonly believed: Duration;
   readonly why: string;
 }
@@ -33,9 +33,11 @@ const longest = minutes(30);
  * What Compute Engine has lately said it has no room for. Kept in memory only: after a restart it is learned again at
  * the price of one refused call each.
  *
- * A stockout of a size in a zone that is met again within twice its time is believed for twice as long, up to half an
- * hour: they last for hours here, and each try costs a create and its operation. An entry is not made to last longer
- * by failures elsewhere: only a new refusal of the very same thing moves its end.
+ * A stockout of a size in a zone that is met again once its time is over, and before that is over twice, is believed
+ * for twice as long, up to half an hour: they last for hours here, and each try costs a create and its operation.
+ * Launches that were under way when the first was refused say no more than that one did, so they move nothing. Quotas
+ * and addresses come back as soon as something ends, and are believed for as long each time. An entry is not made to
+ * last longer by failures elsewhere.
  */
 export class Shortages {
   readonly #clock: Clock;
@@ -49,9 +51,12 @@ export class Shortages {
   mark(shortage: Shortage, place: Place, why: string, metric?: string): void {
     this.#forget();
     const key = scopeOf(shortage, place, metric);
+    const now = this.#clock.now();
     const known = this.#entries.get(key);
-    const believed = known ? Math.min(longest, known.believed * 2) : first[shortage];
-    this.#entries.set(key, { until: this.#clock.now() + believed, believed, why });
+    if (known && known.until > now) return;
+    const isAgain = known !== undefined && shortage === 'capacity';
+    const believed = isAgain ? Math.min(longest, known.believed * 2) : first[shortage];
+    this.#entries.set(key, { until: now + believed, believed, why });
   }
 
   /** Whether a launch of this size there is worth a call. Subnetworks are judged by {@link hasAddresses}. */
@@ -60,6 +65,7 @@ export class Shortages {
     const family = familyOf('gcp', place.instanceType);
     return [
       scopeOf('capacity', anywhere),
+      scopeOf('unsupported', anywhere),
       quotaScope(place, family),
       quotaScope(place, anyFamily),
     ].every((key) => !this.#holds(key));
@@ -88,7 +94,7 @@ function scopeOf(shortage: Shortage, place: Place, metric?: string): string {
   const { project, instanceType, zone, subnet } = place;
   if (shortage === 'subnet') return `${project} ${subnet}`;
   if (shortage === 'quota') return quotaScope(place, familyOfQuota(metric, instanceType));
-  return `${project} ${instanceType} in ${zone}`;
+  return `${project} ${instanceType} ${shortage} in ${zone}`;
 }
 
 function quotaScope(

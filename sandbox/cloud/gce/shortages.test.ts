@@ -11,7 +11,7 @@ import {
 import { minutes, seconds } from '#schemas/time/clock.ts';
 
 import { fault } from '../wire/faults.ts';
-import { failureOf, signal, withWorld, type World } from './testing/world.ts';
+import { failureOf, identityOf, signal, withWorld, type World } from './testing/world.ts';
 
 const test = base.extend<{ world: World }>({
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the pattern to know what a fixture needs
@@ -62,6 +62,59 @@ describe('where there is no room', () => {
     }
   });
 
+  test('T22: launches that one stockout refuses together are believed once, not doubled by each', async ({
+    world,
+  }) => {
+    world.gce.instances.refuse({ zone: zones[0] });
+    const names = Array.from({ length: 8 }, (_, index) => `web-${index}`);
+    const underWay = names.map(async (name) => failureOf(world.launch({}, identityOf(name))));
+    await Promise.all(underWay); // all inserts are taken before the first is refused
+    await world.clock.forward(seconds(6));
+    for (const name of names) {
+      // oxlint-disable-next-line no-await-in-loop -- one refusal after the other
+      expect(await failureOf(world.launch({}, identityOf(name)))).toBeInstanceOf(
+        InsufficientCapacity,
+      );
+    }
+    expect(world.gce.instances.made).toBe(8);
+    expect(await available(world, 'n2-standard-8')).toEqual(zones.slice(1));
+    await world.clock.forward(minutes(3));
+    expect(await available(world, 'n2-standard-8')).toEqual(zones);
+  });
+
+  test.for([
+    ['IP_SPACE_EXHAUSTED', "IP space of 'x' is exhausted.", undefined],
+    ['QUOTA_EXCEEDED', "Quota 'N2_CPUS' exceeded.", 'N2_CPUS'],
+  ] as const)(
+    '%s that is met again is believed for three minutes again: it ends with the next machine',
+    async ([code, message, metric], { world }) => {
+      for (let time = 0; time < 3; time += 1) {
+        // oxlint-disable no-await-in-loop -- one time after the other
+        world.gce.instances.next({ fails: { code, message, ...(metric && { metric }) } });
+        const attempt = { attempt: time + 1 };
+        expect(await failureOf(world.launched(attempt))).toBeInstanceOf(InsufficientCapacity);
+        expect(await available(world, 'n2-standard-8')).toEqual([]);
+        await world.clock.forward(minutes(3));
+        expect(await available(world, 'n2-standard-8')).toEqual(zones);
+        // oxlint-enable no-await-in-loop
+      }
+    },
+  );
+
+  test('a size that a zone refuses for good is known beside a stockout of it, and outlives that', async ({
+    world,
+  }) => {
+    const refused = { code: 'UNSUPPORTED_OPERATION', message: 'not here' };
+    world.gce.instances.refuse({ zone: zones[0] });
+    await failureOf(world.launched());
+    world.gce.instances.next({ fails: refused });
+    await failureOf(world.launched({ attempt: 2 }));
+    await world.clock.forward(minutes(29));
+    expect(await available(world, 'n2-standard-8')).toEqual(zones.slice(1));
+    await world.clock.forward(minutes(1));
+    expect(await available(world, 'n2-standard-8')).toEqual(zones);
+  });
+
   test('T10: a subnetwork without addresses is marked, not the size', async ({ world }) => {
     world.gce.project.subnetworks[0]!.freeAddresses = 0;
     const error = await failureOf(world.launched());
@@ -73,19 +126,27 @@ describe('where there is no room', () => {
   });
 
   test.for([
-    ['N2_CPUS', ['c3-standard-8']],
-    ['CPUS', ['c3-standard-8']],
-    ['IN_USE_ADDRESSES', []],
-  ] as const)('T11: the quota %s is of whom it is of', async ([metric, others], { world }) => {
-    const message = `Quota '${metric}' exceeded.  Limit: 24.0 in region europe-west1.`;
-    world.gce.instances.next({ fails: { code: 'QUOTA_EXCEEDED', message, metric } });
-    const error = await failureOf(world.launched());
-    expect(error).toMatchObject({ code: 'KPU316' });
-    expect(error.message).toContain(metric);
-    const asked = ['n2-standard-8', 'n2-highmem-8', 'c3-standard-8'];
-    const left = await Promise.all(asked.map(async (type) => available(world, type)));
-    expect(left).toEqual(asked.map((type) => (others.some((one) => one === type) ? zones : [])));
-  });
+    ['N2_CPUS', 'N2_CPUS', ['c3-standard-8']],
+    ['N2_CPUS', 'compute.googleapis.com/n2_cpus', ['c3-standard-8']],
+    ['', 'compute.googleapis.com/n2_cpus', ['c3-standard-8']],
+    ['CPUS', 'CPUS', ['c3-standard-8']],
+    ['CPUS', 'compute.googleapis.com/cpus', ['c3-standard-8']],
+    ['', 'compute.googleapis.com/cpus', ['c3-standard-8']],
+    ['IN_USE_ADDRESSES', 'IN_USE_ADDRESSES', []],
+    ['IN_USE_ADDRESSES', 'compute.googleapis.com/in_use_addresses', []],
+  ] as const)(
+    'T11: the quota %s, %s, is of whom it is of',
+    async ([said, metric, others], { world }) => {
+      const message = `Quota '${said}' exceeded.  Limit: 24.0 in region europe-west1.`;
+      world.gce.instances.next({ fails: { code: 'QUOTA_EXCEEDED', message, metric } });
+      const error = await failureOf(world.launched());
+      expect(error).toMatchObject({ code: 'KPU316' });
+      expect(error.message).toContain(message);
+      const asked = ['n2-standard-8', 'n2-highmem-8', 'c3-standard-8'];
+      const left = await Promise.all(asked.map(async (type) => available(world, type)));
+      expect(left).toEqual(asked.map((type) => (others.some((one) => one === type) ? zones : [])));
+    },
+  );
 
   test('a refusal by the call itself is the same', async ({ world }) => {
     const message = "Quota 'N2_CPUS' exceeded.  Limit: 24.0 in region europe-west1.";
@@ -135,6 +196,12 @@ describe('where there is no room', () => {
 describe('what only a person can put right', () => {
   test.for([
     ['forbidden', 403, "Required 'compute.instances.create' permission", Unauthorized],
+    [
+      'forbidden',
+      403,
+      'Constraint constraints/compute.vmExternalIpAccess violated for project 1.',
+      NodeClassError,
+    ],
     ['accessNotConfigured', 403, 'Compute Engine API has not been used', Unauthorized],
     ['authError', 401, 'Invalid Credentials', Unauthorized],
     ['invalid', 400, "Invalid value for field 'resource.name'", CreateError],
