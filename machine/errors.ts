@@ -48,7 +48,10 @@ export class OutcomeUnknown extends MachineError {
   readonly next = 'same-again';
 }
 
-/** Nothing was sent: several calls in a row got no answer, so it is not asked again for a while. */
+/**
+ * Nothing was sent: several calls in a row got no answer, so it is not asked again for a while; or whoever gives the
+ * operator its credentials for the cloud does not answer.
+ */
 export class CloudUnreachable extends MachineError {
   readonly code = 'KPU215';
   readonly reason = 'CloudUnreachable';

@@ -1,3 +1,5 @@
+import { type Duration, seconds } from '#schemas/time/clock.ts';
+
 import { isConnectionTrouble } from '../connection-trouble.ts';
 
 /** What Google APIs put into the body of a refusal. */
@@ -17,7 +19,7 @@ interface ErrorBody {
 export class GoogleError extends Error {
   /** HTTP status; 0 when there was no answer. */
   readonly status: number;
-  /** `quotaExceeded`, `alreadyExists`; `Unanswered` and `NoCredentials` are this program's. */
+  /** `quotaExceeded`, `alreadyExists`; `Unanswered`, `NoCredentials` and `TokenUnanswered` are this program's. */
   readonly reason: string;
   /** Further facts, such as the metric of a quota. */
   readonly facts: Readonly<Record<string, string>>;
@@ -43,6 +45,12 @@ export class GoogleError extends Error {
   /** No answer came, or not a whole one, so nobody knows whether the call did something. */
   static unanswered(cause: unknown): GoogleError {
     return new GoogleError({ status: 0, reason: 'Unanswered' }, wordsOf(cause), { cause });
+  }
+
+  /** Nothing was sent: no token has come for so long, and who waits for ever holds up everything else. */
+  static tokenLate(waited: Duration): GoogleError {
+    const message = `no token has come within ${waited / seconds(1)} s from whoever gives the operator its credentials`;
+    return new GoogleError({ status: 503, reason: 'TokenUnanswered' }, message);
   }
 
   /** Nothing was sent. Whoever gives tokens is away (5xx, no answer), or gives us none. */

@@ -5,6 +5,10 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
+import { milliseconds, minutes } from '#schemas/time/clock.ts';
+import { FakeClock } from '#schemas/time/fake-clock.ts';
+
+import { CloudUnreachable } from '../errors.ts';
 import { type Call, Wire } from '../testing/wire.ts';
 import { GoogleError } from './google-error.ts';
 import { type ApiMethod, applicationDefaultToken, GoogleRest } from './rest.ts';
@@ -182,6 +186,41 @@ describe('the credentials of a program', () => {
     const second = await failureOf(tokenless(away).call(post, { path: {} }, signal));
     expect(first).toMatchObject({ status: 401, reason: 'NoCredentials' });
     expect(second).toMatchObject({ status: 503, reason: 'TokenUnanswered' });
+    expect(wire.calls).toEqual([]);
+  });
+
+  const never = async (): Promise<string> => new Promise<string>(() => {});
+
+  test('that never come end the call with its signal, and nothing is sent', async () => {
+    const stop = new AbortController();
+    const call = rest(never).call(post, { path: {} }, stop.signal);
+    stop.abort(new Error('shutting down'));
+    await expect(call).rejects.toThrow('shutting down');
+    expect(wire.calls).toEqual([]);
+  });
+
+  test('that never come are waited for for a while, and after three times asked for once in a while', async () => {
+    const clock = new FakeClock();
+    let asked = 0;
+    const silent = async (): Promise<string> => {
+      asked += 1;
+      return never();
+    };
+    const patient = new GoogleRest(`${wire.url}/v1/`, silent, clock, milliseconds(5));
+    const fail = async () => failureOf(patient.call(post, { path: {} }, signal));
+    for (let call = 0; call < 3; call += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const error = await fail();
+      expect(error).toMatchObject({ status: 503, reason: 'TokenUnanswered' });
+      expect(error.message).toContain('no token has come within 0.005 s');
+      // oxlint-disable-next-line no-await-in-loop
+      await clock.forward(milliseconds(1));
+    }
+    expect(await fail()).toBeInstanceOf(CloudUnreachable);
+    expect(asked).toBe(3);
+    await clock.forward(minutes(1));
+    expect(await fail()).toMatchObject({ reason: 'TokenUnanswered' });
+    expect(asked).toBe(4);
     expect(wire.calls).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { GoogleAuth, JWT } from 'google-auth-library';
 
-import { type Clock, seconds } from '#schemas/time/clock.ts';
+import { type Clock, type Duration, seconds } from '#schemas/time/clock.ts';
 import { SystemClock } from '#schemas/time/system-clock.ts';
 
 import { NodeClassError } from '../errors.ts';
@@ -37,6 +37,8 @@ const scope = 'https://www.googleapis.com/auth/cloud-platform';
 
 /** A call is given up after this long: its outcome is not known then. */
 const longest = seconds(60);
+/** Metadata servers and token services answer within a second or are away; the library repeats its own calls. */
+const longestForToken = seconds(20);
 
 /**
  * The standard credentials of a program: a service-account file or a workload-identity federation file named by
@@ -71,16 +73,25 @@ export class GoogleRest {
   readonly #token: Token;
   readonly #clock: Clock;
   readonly #reach: Reach;
+  readonly #giver: Reach;
+  readonly #patience: Duration;
   /** By method and project. */
   readonly #pacings = new Map<string, Pacing>();
 
-  /** @param root  with its final slash; @throws NodeClassError for one without TLS that is not on this very computer */
-  constructor(root: string, token: Token, clock: Clock = new SystemClock()) {
+  /** @param root  with its final slash; @param patience  with whoever gives the token; @throws NodeClassError for one without TLS that is not on this very computer */
+  constructor(
+    root: string,
+    token: Token,
+    clock: Clock = new SystemClock(),
+    patience = longestForToken,
+  ) {
     this.#root = new URL(root);
     this.#token = token;
     this.#clock = clock;
     const { protocol, hostname, host } = this.#root;
     this.#reach = new Reach(clock, host);
+    this.#giver = new Reach(clock, `whoever gives the operator its credentials for ${host}`);
+    this.#patience = patience;
     if (protocol === 'https:' || isLoopback(hostname)) return;
     throw new NodeClassError(
       faults.insecureEndpoint,
@@ -129,13 +140,22 @@ export class GoogleRest {
     return known;
   }
 
-  /** A token that cannot be had is the caller's own trouble, unless who gives it is away. */
+  /** A token that cannot be had is the caller's own trouble, unless who gives it is away, or silent. */
   async #authorized(signal: AbortSignal): Promise<string> {
     signal.throwIfAborted();
+    const askedAt = this.#giver.turn();
+    const limit = AbortSignal.timeout(this.#patience);
     try {
-      return await this.#token();
+      const token = await until(this.#token(), AbortSignal.any([signal, limit]));
+      this.#giver.answered();
+      return token;
     } catch (error) {
-      throw GoogleError.withoutToken(error);
+      signal.throwIfAborted();
+      const late = error === limit.reason && GoogleError.tokenLate(this.#patience);
+      const failure = late || GoogleError.withoutToken(error);
+      if (failure.reason === 'TokenUnanswered') this.#giver.failed(askedAt, failure);
+      else this.#giver.answered();
+      throw failure;
     }
   }
 

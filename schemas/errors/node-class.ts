@@ -54,7 +54,7 @@ export const nodeClass = {
   KPU215: {
     title: 'The cloud does not answer',
     happens:
-      'Several calls in a row could not connect, or got no answer. Condition CloudReachable of the node class is False, with an event; what was known of the class still holds, so Ready stays. Its machines are left alone, launches wait and claims end at their deadlines. One call a minute finds out when the cloud is there again. Other regions and clouds are not affected.',
+      'Several calls in a row could not connect, or got no answer, or whoever gives the operator its credentials for it (a metadata server, a token service) gave none. Condition CloudReachable of the node class is False, with an event; what was known of the class still holds, so Ready stays. Its machines are left alone, launches wait and claims end at their deadlines. One call a minute finds out when the cloud is there again. Other regions and clouds are not affected.',
     fix: 'Look at the way from the cluster to the endpoint in the message: DNS, proxy, NetworkPolicy, private endpoints; then at how the cloud says its region is.',
   },
   KPU216: {

@@ -105,7 +105,7 @@ describe('an answer', () => {
     ['unknownReason', 500, 'KPU314', 'same-again'],
     ['unknownReason', 408, 'KPU314', 'same-again'],
     ['Unanswered', 0, 'KPU314', 'same-again'],
-    ['TokenUnanswered', 503, 'KPU314', 'same-again'],
+    ['TokenUnanswered', 503, 'KPU215', 'retry'],
     ['constructor', 400, 'KPU312', 'slow'],
   ] as const)('%s with status %i', ([reason, status, code, next]) => {
     const error = toMachineError(refusalOf(answered(reason, status)), 'Starting');

@@ -1,5 +1,6 @@
 import {
   AttemptSpent,
+  CloudUnreachable,
   CreateError,
   InsufficientCapacity,
   MachineError,
@@ -37,6 +38,8 @@ type Meaning = Shortage | Make;
 const throttled: Make = ({ cause }, text) => new Throttled(text, { cause });
 const unauthorized: Make = ({ cause }, text) => new Unauthorized(text, { cause });
 const unknown: Make = ({ cause }, text) => new OutcomeUnknown(text, { cause });
+/** Nothing was sent. */
+const away: Make = ({ cause }, text) => new CloudUnreachable(text, { cause });
 const later: Make = ({ code, cause }, text) => new CreateError(code, text, 'retry', { cause });
 const slow: Make = ({ code, cause }, text) => new CreateError(code, text, 'slow', { cause });
 
@@ -84,7 +87,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   internalError: unknown,
   INTERNAL_ERROR: unknown,
   Unanswered: unknown,
-  TokenUnanswered: unknown,
+  TokenUnanswered: away,
 };
 
 /** A call's error as a refusal; errors of other kinds are mistakes of ours and stay what they are. */
