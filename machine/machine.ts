@@ -48,6 +48,16 @@ export interface Instance {
   readonly tags: Readonly<Record<string, string>>;
 }
 
+/** An instance that is to end, and whose it has to be: where ids are names, another's may have this one by now. */
+export interface InstanceToEnd {
+  readonly id: string;
+  /** Absent: wherever it is. */
+  readonly zone?: string | undefined;
+  readonly clusterUid: string;
+  /** Absent: of whatever claim of the cluster. */
+  readonly claimUid?: string | undefined;
+}
+
 /** What is baked into user data, so that it is fixed at launch. */
 export interface Bootstrap {
   readonly fqdn: string;

@@ -11,7 +11,7 @@ import {
   InsufficientCapacity,
   OutcomeUnknown,
 } from '#machine/errors.ts';
-import type { Instance, MachineIdentity } from '#machine/machine.ts';
+import type { Instance, MachineIdentity, InstanceToEnd } from '#machine/machine.ts';
 import type { MachineType } from '#schemas/instances/instance-type.ts';
 import { tags } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
@@ -116,7 +116,7 @@ export class FakeCloud implements CloudProvider {
     return this.#listed((tagged) => tagged[tags.cluster] === clusterUid);
   }
 
-  async terminate(_: ResolvedNodeClass, instanceId: string): Promise<void> {
+  async terminate(_: ResolvedNodeClass, { id: instanceId }: InstanceToEnd): Promise<void> {
     if (this.terminateFailure) throw this.terminateFailure;
     const instance = this.made.find(({ id }) => id === instanceId);
     if (instance) instance.endedAt ??= this.#clock.now();

@@ -2,7 +2,7 @@ import type { CloudName } from '#schemas/instances/cloud.ts';
 import type { MachineType, Offering } from '#schemas/instances/instance-type.ts';
 import type { ResolvedNodeClass, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
 
-import type { Candidate, Instance, MachineIdentity } from '../machine.ts';
+import type { Candidate, Instance, MachineIdentity, InstanceToEnd } from '../machine.ts';
 
 /** The part of a node class's status and revision that the cloud decides. */
 export type ResolvedPlacement = Pick<ResolvedNodeClass, 'image' | 'subnets' | 'securityGroups'>;
@@ -129,6 +129,10 @@ export interface CloudProvider {
     clusterUid: string,
     signal: AbortSignal,
   ): Promise<readonly Instance[]>;
-  /** Asks for the end of an instance; an unknown id is not an error. The end is proven by `find`. */
-  terminate(nodeClass: ResolvedNodeClass, instanceId: string, signal: AbortSignal): Promise<void>;
+  /** Asks for the end of an instance; one that is unknown, or of somebody else, is not an error. `find` proves the end. */
+  terminate(
+    nodeClass: ResolvedNodeClass,
+    instance: InstanceToEnd,
+    signal: AbortSignal,
+  ): Promise<void>;
 }

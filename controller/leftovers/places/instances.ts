@@ -2,7 +2,7 @@ import type { CloudProvider } from '#machine/cloud/provider.ts';
 import type { Instance } from '#machine/machine.ts';
 import { tags } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
-import { formatProviderID } from '#schemas/provider-id.ts';
+import { formatProviderID, parseProviderID } from '#schemas/provider-id.ts';
 
 import type { Found, Outcome, Place } from '../place.ts';
 
@@ -35,9 +35,11 @@ export class InstancesThere implements Place {
       .map((instance) => foundOf(this.#region, instance));
   }
 
-  async remove({ id }: Found, signal: AbortSignal): Promise<Outcome> {
-    const { cloud, nodeClass } = this.#region;
-    await cloud.terminate(nodeClass, id, signal);
+  async remove({ id, claimUid, providerID }: Found, signal: AbortSignal): Promise<Outcome> {
+    const { cloud, nodeClass, clusterUid } = this.#region;
+    const zone = parseProviderID(providerID ?? '')?.zone;
+    const whose = { clusterUid, claimUid: claimUid === '' ? undefined : claimUid };
+    await cloud.terminate(nodeClass, { id, zone, ...whose }, signal);
     return 'going';
   }
 }

@@ -73,7 +73,12 @@ export class InstanceGone implements Step {
   ): Promise<Outcome> {
     const { nodeClass } = this.#machines.revision(hand);
     const toEnd = alive.filter(({ state }) => state !== 'terminating');
-    await Promise.all(toEnd.map(async ({ id }) => cloud.terminate(nodeClass, id, signal)));
+    const { clusterUid, claimUid } = hand.identity;
+    await Promise.all(
+      toEnd.map(async ({ id, zone }) =>
+        cloud.terminate(nodeClass, { id, zone, clusterUid, claimUid }, signal),
+      ),
+    );
     const message = `Waiting for the end of ${alive.map(({ id }) => id).join(', ')}`;
     return wait({ after: seconds(1), reason: 'InstanceTerminating', message });
   }
@@ -85,9 +90,11 @@ export class InstanceGone implements Step {
     made: readonly Instance[],
     signal: AbortSignal,
   ): Promise<void> {
-    const id = idOf(hand);
-    if (id === undefined || made.some((instance) => instance.id === id)) return;
-    await cloud.terminate(this.#machines.revision(hand).nodeClass, id, signal);
+    const known = parseProviderID(hand.status.providerID ?? '');
+    if (!known || made.some((instance) => instance.id === known.id)) return;
+    const { clusterUid, claimUid } = hand.identity;
+    const wanted = { id: known.id, zone: known.zone, clusterUid, claimUid };
+    await cloud.terminate(this.#machines.revision(hand).nodeClass, wanted, signal);
   }
 
   /**

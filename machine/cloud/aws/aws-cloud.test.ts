@@ -236,14 +236,14 @@ describe('instances', () => {
 
   test('are ended; one that is gone already is no error, one that is protected is', async () => {
     ec2({ TerminateInstances: () => ({ instancesSet: [] }) });
-    await cloud.terminate(nodeClass(), 'i-1', signal);
+    await cloud.terminate(nodeClass(), { ...identity, id: 'i-1' }, signal);
     expect(wire.calls[0]?.parameters.get('InstanceId.1')).toBe('i-1');
 
     ec2({ TerminateInstances: () => failure('InvalidInstanceID.NotFound', 400) });
-    await cloud.terminate(nodeClass(), 'i-1', signal);
+    await cloud.terminate(nodeClass(), { ...identity, id: 'i-1' }, signal);
 
     ec2({ TerminateInstances: () => failure('OperationNotPermitted', 400) });
-    const error = await failureOf(cloud.terminate(nodeClass(), 'i-1', signal));
+    const error = await failureOf(cloud.terminate(nodeClass(), { ...identity, id: 'i-1' }, signal));
     expect(error).toBeInstanceOf(TerminationRefused);
   });
 });

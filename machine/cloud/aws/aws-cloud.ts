@@ -11,7 +11,7 @@ import { type Clock, seconds } from '#schemas/time/clock.ts';
 import type { AwsConnection } from '../../aws/config.ts';
 import { codeOf, shortageOf, toMachineError } from '../../aws/errors.ts';
 import { AttemptSpent, type MachineError } from '../../errors.ts';
-import type { Instance, MachineIdentity } from '../../machine.ts';
+import type { Instance, MachineIdentity, InstanceToEnd } from '../../machine.ts';
 import { until } from '../../until.ts';
 import { CloudFacts } from '../cloud-facts.ts';
 import type {
@@ -161,9 +161,10 @@ export class AwsCloud implements CloudProvider {
     return this.#snapshots.get(key, ask, signal);
   }
 
+  /** By its id alone, which no other instance ever has. */
   async terminate(
     nodeClass: ResolvedNodeClass,
-    instanceId: string,
+    { id: instanceId }: InstanceToEnd,
     signal: AbortSignal,
   ): Promise<void> {
     const aws = awsOf(nodeClass.spec);

@@ -1,8 +1,9 @@
+import { tags } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import type { GcpSpec } from '#schemas/nodeclass/types.ts';
 
 import { GoogleError } from '../../gcp/google-error.ts';
-import type { Instance } from '../../machine.ts';
+import type { Instance, InstanceToEnd } from '../../machine.ts';
 import type { ComputeApi, Where } from './api.ts';
 import { refusedEnd } from './errors.ts';
 import { type FindingParts, lookAt } from './finding.ts';
@@ -36,27 +37,31 @@ export class Ending {
     return isEnding ? { ...instance, state: 'terminating' } : instance;
   }
 
-  /** Ends every instance of this name in the zones of the class; where there is none nothing is to do. */
+  /**
+   * Ends the instance of this name in its zone, or in each zone of the class; where there is none nothing is to do. One
+   * of another claim or cluster is left alone: names are given again, and each cluster of a project gives its own.
+   */
   async end(
     { subnets }: ResolvedNodeClass,
     { project }: GcpSpec,
-    name: string,
+    wanted: InstanceToEnd,
     signal: AbortSignal,
   ): Promise<void> {
-    const seen = this.#sightings.lastSeen(project, name);
-    const zones = [...new Set(subnets.map(({ zone }) => zone))];
-    const found =
-      seen.length > 0
-        ? seen
-        : await Promise.all(
-            zones.map(async (zone) => {
-              const sighting = await lookAt(this.#api, { project, zone, instance: name }, signal);
-              return sighting?.instance;
-            }),
-          );
+    const isWanted = (one: Instance): boolean =>
+      one.zone === (wanted.zone ?? one.zone) && isOwned(one, wanted);
+    const seen = this.#sightings.lastSeen(project, wanted.id).filter(isWanted);
+    const zones =
+      wanted.zone === undefined ? new Set(subnets.map(({ zone }) => zone)) : [wanted.zone];
+    const places = [...zones].map((zone) => ({ project, zone, instance: wanted.id }));
+    const found = seen.length > 0 ? seen : await this.#lookIn(places, signal);
     await Promise.all(
-      found.map(async (instance) => instance && this.endOne(project, instance, signal)),
+      found.filter(isWanted).map(async (instance) => this.endOne(project, instance, signal)),
     );
+  }
+
+  async #lookIn(places: readonly Where[], signal: AbortSignal): Promise<Instance[]> {
+    const found = await Promise.all(places.map(async (one) => lookAt(this.#api, one, signal)));
+    return found.flatMap((sighting) => sighting?.instance ?? []);
   }
 
   /** @throws MachineError when the delete is refused, or nobody knows whether it was taken */
@@ -72,6 +77,11 @@ export class Ending {
       throw refusedEnd(error, `Ending instance ${where.instance}`);
     }
   }
+}
+
+function isOwned({ tags: carried }: Instance, { clusterUid, claimUid }: InstanceToEnd): boolean {
+  const ofClaim = claimUid === undefined || carried[tags.claimUid] === claimUid;
+  return carried[tags.cluster] === clusterUid && ofClaim;
 }
 
 function whereOf(project: string, { id, zone }: Instance): Where {

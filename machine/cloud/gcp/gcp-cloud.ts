@@ -6,7 +6,7 @@ import type { GcpSpec } from '#schemas/nodeclass/types.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
 import type { IamApi } from '../../gcp/iam.ts';
-import type { Instance, MachineIdentity } from '../../machine.ts';
+import type { Instance, MachineIdentity, InstanceToEnd } from '../../machine.ts';
 import { CloudFacts, type RegionSizes } from '../cloud-facts.ts';
 import type {
   CloudProvider,
@@ -132,14 +132,14 @@ export class GcpCloud implements CloudProvider {
 
   async terminate(
     nodeClass: ResolvedNodeClass,
-    instanceId: string,
+    instance: InstanceToEnd,
     signal: AbortSignal,
   ): Promise<void> {
     try {
-      await this.#ending.end(nodeClass, gcpOf(nodeClass.spec), instanceId, signal);
+      await this.#ending.end(nodeClass, gcpOf(nodeClass.spec), instance, signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw failed(error, `Ending instance ${instanceId}`);
+      throw failed(error, `Ending instance ${instance.id}`);
     }
   }
 

@@ -88,7 +88,7 @@ test('T7: launches that are refused for their rate do not hold up terminations',
   world.ec2.faults.next('RunInstances', overRate(world.claims.clock, { perSecond: 0, burst: 0 }));
   await expect(launch(2)).rejects.toBeInstanceOf(Throttled);
 
-  await cloud.terminate(nodeClass, id, signal); // at once: the clock stands still
+  await cloud.terminate(nodeClass, { ...identityOf(1), id }, signal); // at once: the clock stands still
 
   expect(world.ec2.instances.live).toEqual([]);
 });

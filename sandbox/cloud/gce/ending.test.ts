@@ -141,6 +141,47 @@ describe('an end', () => {
   });
 });
 
+describe('an end that is asked for by name', () => {
+  const zones = ['europe-west1-b', 'europe-west1-c'] as const;
+
+  test('leaves alone what has that name by now and is of another cluster or claim', async ({
+    world,
+  }) => {
+    await world.launched({}, identityOf('web', 'cluster-2'));
+    await world.clock.forward(seconds(10));
+    world.restart();
+    const ours = { id: 'uk-web', clusterUid: 'cluster-1', claimUid: 'uid-of-web' };
+    for (const wanted of [
+      ours,
+      { ...ours, zone: zones[0] },
+      { ...ours, clusterUid: 'cluster-2', claimUid: 'uid-of-another' },
+    ]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await world.cloud.terminate(world.nodeClass, wanted, signal);
+    }
+    expect(deletes(world)).toBe(0);
+    expect(world.gce.instances.all).toMatchObject([{ status: 'RUNNING' }]);
+  });
+
+  test('is of one zone, where its name is in two', async ({ world }) => {
+    const first = await world.launched({ zone: zones[0] });
+    await world.clock.forward(seconds(10));
+    const twin = { ...world.gce.instances.all[0]!.launch, zone: zones[1] };
+    world.gce.instances.insert(twin);
+    await world.clock.forward(seconds(12));
+    const both = await world.snapshot();
+    expect(both.map(({ id, zone }) => `${id} ${zone}`).toSorted()).toEqual(
+      zones.map((zone) => `uk-web ${zone}`),
+    );
+    await world.end(first);
+    expect(
+      world.gce.callsOf('instances.delete').map(({ parameters }) => parameters.path['zone']),
+    ).toEqual([zones[0]]);
+    await Promise.all(both.map(async (one) => world.end(one)));
+    expect(deletes(world)).toBe(2);
+  });
+});
+
 describe('a name that is given again in the same zone', () => {
   const leftover = {
     code: 'ZONE_RESOURCE_POOL_EXHAUSTED',

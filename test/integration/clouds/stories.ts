@@ -199,15 +199,19 @@ export const stories: Readonly<Record<string, Story>> = {
   ) => {
     const { made, nodeClass, identity } = await launched(place);
     await place.settle();
-    await place.cloud.terminate(nodeClass, made.id, signal);
-    await place.cloud.terminate(nodeClass, made.id, signal);
+    await place.cloud.terminate(nodeClass, { ...identity, id: made.id }, signal);
+    await place.cloud.terminate(nodeClass, { ...identity, id: made.id }, signal);
     await place.settle();
     expect(await place.cloud.find(nodeClass, identity, signal)).toMatchObject([
       { state: 'terminated' },
     ]);
   },
   'EC2: the end of an instance that never was is no error': async (place) => {
-    await place.cloud.terminate(await resolved(place), 'i-0123456789abcdef0', signal);
+    await place.cloud.terminate(
+      await resolved(place),
+      { ...somebody(), id: 'i-0123456789abcdef0' },
+      signal,
+    );
   },
   'EC2: a rehearsal passes and makes nothing': async (place) => {
     const nodeClass = await resolved(place);

@@ -138,7 +138,7 @@ test('a machine from launch to its end, with nothing left', async () => {
   expect(await platform.quotas(endpoint, signal)).toEqual(quotas);
 
   await dns.remove(nodeClass.dnsZoneID, [fqdn], owner, signal);
-  await cloud.terminate(nodeClass, launched.id, signal);
+  await cloud.terminate(nodeClass, { ...identity, id: launched.id }, signal);
   await expectState(identity, 'terminated');
   expect(sandbox.leaks()).toEqual({
     instances: 0,

@@ -5,6 +5,7 @@ import { GcpCloud } from '#machine/cloud/gcp/gcp-cloud.ts';
 import { LaunchUnderWay } from '#machine/errors.ts';
 import { IamApi } from '#machine/gcp/iam.ts';
 import type { Candidate, Instance, MachineIdentity } from '#machine/machine.ts';
+import { tags } from '#schemas/names.ts';
 import type { GcpSpec } from '#schemas/nodeclass/types.ts';
 import type { ResolvedNodeClass, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
 import { seconds } from '#schemas/time/clock.ts';
@@ -128,8 +129,10 @@ export class World {
     return this.cloud.snapshot(this.nodeClass, 'cluster-1', signal);
   }
 
-  async end(instance: Instance): Promise<void> {
-    await this.cloud.terminate(this.nodeClass, instance.id, signal);
+  async end({ id, zone, tags: carried }: Instance): Promise<void> {
+    const clusterUid = carried[tags.cluster] ?? '';
+    const wanted = { id, zone, clusterUid, claimUid: carried[tags.claimUid] };
+    await this.cloud.terminate(this.nodeClass, wanted, signal);
   }
 }
 
