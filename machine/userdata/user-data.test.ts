@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 
+import type { CloudName } from '#schemas/instances/cloud.ts';
+
 import { UserDataTooLarge } from '../errors.ts';
 import type { Bootstrap, MachineSecrets } from '../machine.ts';
 import { renderUserData } from './user-data.ts';
@@ -14,6 +16,7 @@ const secrets: MachineSecrets = {
   },
   activation: undefined,
 };
+const render = (of: Bootstrap, cloud: CloudName = 'aws'): string => renderUserData(of, cloud);
 const bootstrap: Bootstrap = {
   fqdn: 'api.web-3f2a91c0.machines.example.com',
   port: 443,
@@ -31,7 +34,7 @@ function machineIn(userData: string) {
 }
 
 test('a machine is told its name, its user and its certificate', () => {
-  const userData = renderUserData({
+  const userData = render({
     ...bootstrap,
     secrets: { ...secrets, activation: 'once' },
     imagePulls: ['a/b:1'],
@@ -57,7 +60,7 @@ test('a machine is told its name, its user and its certificate', () => {
 
 test('a machine that is given no certificate is told of none', () => {
   expect(
-    machineIn(renderUserData({ ...bootstrap, secrets: { ...secrets, tls: undefined } })).content,
+    machineIn(render({ ...bootstrap, secrets: { ...secrets, tls: undefined } })).content,
   ).not.toHaveProperty('tls');
 });
 
@@ -69,7 +72,7 @@ test('a machine that calls for its secrets is told where, and none of them', () 
     ca: '-----BEGIN CERTIFICATE-----\nCCCC\n-----END CERTIFICATE-----\n',
     cloud: 'aws',
   };
-  const { content } = machineIn(renderUserData({ ...bootstrap, secrets: { callback } }));
+  const { content } = machineIn(render({ ...bootstrap, secrets: { callback } }));
   expect(content).toEqual({
     apiVersion: 'machine.karpenter.unikraft.com/v1alpha1',
     fqdn: bootstrap.fqdn,
@@ -85,9 +88,7 @@ test('the same machine is told the same bytes, in whatever order its settings we
   const config = { 'vm-user-min-memory': '16', 'net-count': '1000' };
   const reversed = { 'net-count': '1000', 'vm-user-min-memory': '16' };
 
-  expect(renderUserData({ ...bootstrap, config })).toBe(
-    renderUserData({ ...bootstrap, config: reversed }),
-  );
+  expect(render({ ...bootstrap, config })).toBe(render({ ...bootstrap, config: reversed }));
 });
 
 test('any text survives the way through YAML and JSON', () => {
@@ -95,7 +96,7 @@ test('any text survives the way through YAML and JSON', () => {
   fc.assert(
     fc.property(text, text, (value, token) => {
       const { content } = machineIn(
-        renderUserData({
+        render({
           ...bootstrap,
           secrets: { ...secrets, token },
           config: { key: value },
@@ -107,9 +108,14 @@ test('any text survives the way through YAML and JSON', () => {
 });
 
 test('more than a cloud takes is refused before any cloud is asked', () => {
-  const render = () =>
-    renderUserData({ ...bootstrap, secrets: { ...secrets, activation: 'x'.repeat(17_000) } });
+  const holding = (bytes: number): Bootstrap => ({
+    ...bootstrap,
+    secrets: { ...secrets, activation: 'x'.repeat(bytes) },
+  });
 
-  expect(render).toThrow(UserDataTooLarge);
-  expect(render).toThrow(/has \d+ bytes and may have 16384; shorten/);
+  const tooLarge = () => render(holding(17_000));
+  expect(tooLarge).toThrow(UserDataTooLarge);
+  expect(tooLarge).toThrow(/has \d+ bytes and may have 16384; shorten/);
+  expect(machineIn(render(holding(17_000), 'gcp')).content).toMatchObject({ users: [{}] });
+  expect(() => render(holding(262_144), 'gcp')).toThrow(/may have 262144; shorten/);
 });

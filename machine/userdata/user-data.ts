@@ -1,8 +1,14 @@
+import type { CloudName } from '#schemas/instances/cloud.ts';
+
 import { UserDataTooLarge } from '../errors.ts';
 import type { Bootstrap } from '../machine.ts';
 
-/** What EC2 takes, counted before base64; other clouds take more. */
-const maxBytes = 16_384;
+/**
+ * What each cloud takes, in bytes.
+ *
+ * Source: EC2 user guide, user data, counted before base64; Compute Engine docs, "About VM metadata", of one value.
+ */
+const maxBytes: Readonly<Record<CloudName, number>> = { aws: 16_384, gcp: 262_144 };
 
 /** What a machine posts to, at the operator's bootstrap server. */
 export const callbackPath = '/v1/bootstrap';
@@ -16,9 +22,9 @@ export const machineFile = '/etc/unikraft/machine.json';
  * launch. What the vendor's image reads is not public: the format is this project's assumption, told in
  * docs/concepts/user-data.md.
  *
- * @throws UserDataTooLarge over 16 KiB
+ * @throws UserDataTooLarge over what the cloud takes
  */
-export function renderUserData(bootstrap: Bootstrap): string {
+export function renderUserData(bootstrap: Bootstrap, cloud: CloudName): string {
   const { fqdn, port, quotas, secrets } = bootstrap;
   const { token, ...rest } = toldOf(secrets);
   const { vcpus, memoryMiB, volumeStorageMiB, instances } = quotas;
@@ -41,9 +47,10 @@ write_files:
     content: ${JSON.stringify(JSON.stringify(machine))}
 `;
   const bytes = Buffer.byteLength(text);
-  if (bytes > maxBytes) {
+  const most = maxBytes[cloud];
+  if (bytes > most) {
     throw new UserDataTooLarge(
-      `The user data of ${fqdn} has ${bytes} bytes and may have ${maxBytes}; shorten spec.platform.config, spec.platform.imagePulls or the activation Secret.`,
+      `The user data of ${fqdn} has ${bytes} bytes and may have ${most}; shorten spec.platform.config, spec.platform.imagePulls or the activation Secret.`,
     );
   }
   return text;

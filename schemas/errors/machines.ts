@@ -49,7 +49,7 @@ export const machines = {
   },
   KPU317: {
     title: 'The user data is too large',
-    happens: 'The claim cannot launch: clouds allow 16 KiB.',
+    happens: 'The claim cannot launch: EC2 takes 16 KiB, Compute Engine 256 KiB.',
     fix: 'Shorten platform.config, platform.imagePulls or the activation Secret.',
   },
   KPU318: {

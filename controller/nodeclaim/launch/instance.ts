@@ -74,7 +74,8 @@ export class Instance implements Step {
   ): Promise<CloudInstance> {
     const { nodeClass } = this.#parts.machines.revision(hand);
     const cloud = await this.#parts.machines.cloud(hand);
-    const userData = renderUserData(await this.#bootstrap(hand, nodeClass, quotas));
+    const bootstrap = await this.#bootstrap(hand, nodeClass, quotas);
+    const userData = renderUserData(bootstrap, placeOf(nodeClass.spec)?.cloud ?? 'aws');
     const request = { identity: hand.identity, nodeClass, candidate: intent, userData };
     return cloud.launch(request, signal);
   }

@@ -23,6 +23,13 @@ export interface Where {
   readonly instance: string;
 }
 
+/**
+ * Without it a list of all zones fails as a whole as soon as one zone cannot be reached, and machines everywhere with it.
+ *
+ * Source: Compute Engine API reference v1, instances.aggregatedList, disks.aggregatedList.
+ */
+const partly = { returnPartialSuccess: 'true' };
+
 /** The calls of Compute Engine that a provider of machines needs. All throw GoogleError. */
 export class ComputeApi {
   readonly #rest: GoogleRest;
@@ -76,7 +83,7 @@ export class ComputeApi {
     filter: string,
     signal: AbortSignal,
   ): Promise<AggregatedInstances[]> {
-    const parts = { path: { project }, query: { filter, maxResults: '500' } };
+    const parts = { path: { project }, query: { filter, maxResults: '500', ...partly } };
     return this.#pages(computeMethods.aggregatedList, parts, signal);
   }
 
@@ -86,7 +93,7 @@ export class ComputeApi {
     filter: string,
     signal: AbortSignal,
   ): Promise<AggregatedDisks[]> {
-    const parts = { path: { project }, query: { filter, maxResults: '500' } };
+    const parts = { path: { project }, query: { filter, maxResults: '500', ...partly } };
     return this.#pages(computeMethods.disks, parts, signal);
   }
 

@@ -222,13 +222,20 @@ class GceProtocol implements Protocol<GceCall> {
     }));
   }
 
-  /** Every zone has its place on each page, with or without anything in it. */
+  /**
+   * Every zone has its place on each page, with or without anything in it. One that cannot be reached fails the list,
+   * unless whoever asks takes it without.
+   */
   #aggregated<T extends { readonly zone: string } | { readonly launch: { readonly zone: string } }>(
     all: readonly T[],
     query: URLSearchParams,
     toList: (there: readonly T[]) => Answer,
   ): Answer {
     const { unreachable } = this.#instances;
+    const [first] = unreachable;
+    if (first !== undefined && query.get('returnPartialSuccess') !== 'true') {
+      throw new CloudError('backendError', `Zone ${first} cannot be reached`, 503);
+    }
     const zoneOf = (one: T): string => ('launch' in one ? one.launch.zone : one.zone);
     const found = all.filter((one) => !unreachable.has(zoneOf(one)));
     const { items: shown, nextPageToken } = view.pageOf(found, query);

@@ -8,6 +8,7 @@ import { hours, minutes } from '#schemas/time/clock.ts';
 
 import { Ec2 } from '../ec2/ec2.ts';
 import { ClassesInClouds } from '../testing/classes-in-clouds.ts';
+import { tokenAnswer } from './metadata-server.ts';
 import { ClaimsOnGce } from './testing/claims-on-gce.ts';
 import { signal, specOf, World } from './testing/world.ts';
 
@@ -81,6 +82,23 @@ test('zones that cannot be reached hold up no machines of other zones', async ()
   google.gce.instances.unreachable.add(gone!);
   expect(await google.launched({ zone: other! })).toMatchObject({ zone: other });
 });
+
+test.for(['instances', 'disks'])(
+  'a list of the %s of all zones fails with one zone, unless it may be partial',
+  async (what) => {
+    google.gce.instances.unreachable.add('europe-west1-b');
+    const list = async (query: string): Promise<Response> =>
+      fetch(`${google.gce.url}/compute/v1/projects/sandbox-project/aggregated/${what}?${query}`, {
+        headers: { authorization: `Bearer ${tokenAnswer.token}` },
+      });
+    expect(await list('maxResults=500')).toMatchObject({ status: 503 });
+    expect(await list('returnPartialSuccess=false')).toMatchObject({ status: 503 });
+    const partial = await list('returnPartialSuccess=true');
+    expect(await partial.json()).toMatchObject({
+      items: { 'zones/europe-west1-b': { warning: { code: 'UNREACHABLE' } } },
+    });
+  },
+);
 
 test('claims wait for it at a few calls a minute, say why, and are launched once each', async () => {
   const world = await ClaimsOnGce.open();

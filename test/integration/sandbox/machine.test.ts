@@ -101,14 +101,9 @@ test('a machine from launch to its end, with nothing left', async () => {
   const fqdn = `api.${identity.name}.${machineZone}`;
   const authority = await Authority.create(clock, { commonName: 'test', validity: hours(1) });
   const leaf = await authority.issue({ names: [fqdn], validity: hours(1) });
-  const userData = renderUserData({
-    fqdn,
-    port: 8443,
-    quotas,
-    secrets: { token: 'secret', tls: leaf, activation: undefined },
-    config: {},
-    imagePulls: [],
-  });
+  const secrets = { token: 'secret', tls: leaf, activation: undefined };
+  const bootstrap = { fqdn, port: 8443, quotas, secrets, config: {}, imagePulls: [] };
+  const userData = renderUserData(bootstrap, 'aws');
   const request = { identity, nodeClass, candidate: candidateIn(0), userData };
 
   sandbox.ec2.faults.next('RunInstances', lost()); // the SDK asks again, with the same token
