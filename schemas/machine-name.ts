@@ -16,10 +16,15 @@ const UID_LENGTH = 8;
 export function machineName({ metadata = {} }: NodeClaim): string {
   const { name = '', uid = '' } = metadata;
   const stem = asLabel(metadata.labels?.[labels.nodePool] ?? name);
-  const unique = uid.replaceAll('-', '').slice(0, UID_LENGTH);
+  const unique = uniqueOf(uid);
   if (stem === '' || unique === '')
     throw new Error('a NodeClaim without name and UID has no machine');
   return `${stem}-${unique}`;
+}
+
+/** What a machine's name ends with, by the UID of its claim. */
+export function uniqueOf(claimUid: string): string {
+  return claimUid.replaceAll('-', '').slice(0, UID_LENGTH);
 }
 
 function asLabel(name: string): string {

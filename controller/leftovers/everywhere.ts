@@ -1,5 +1,6 @@
 import { dnsEndpoints } from '#machine/dns/externaldns/endpoint.ts';
 import { certificates } from '#schemas/kubernetes/cert-manager.ts';
+import type { KubeObject } from '#schemas/kubernetes/meta.ts';
 import { secrets } from '#schemas/kubernetes/resource.ts';
 import { placeOf } from '#schemas/nodeclass/place.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
@@ -8,6 +9,7 @@ import { AcmeAccount } from '../certificates/acme/account.ts';
 import type { Clouds } from '../clouds.ts';
 import type { Context } from '../context.ts';
 import { releaseResources } from '../nodeclaim/kraftlet/release.ts';
+import { isOwnSecret } from '../nodeclaim/machine/own-secrets.ts';
 import { resolvedIn } from '../nodeclass/revisions.ts';
 import type { Place } from './place.ts';
 import { ChallengesThere, type Challenged } from './places/challenges.ts';
@@ -101,17 +103,22 @@ export class Places {
    */
   #objects(): ObjectsThere[] {
     const { client, namespace } = this.#context;
-    const released = releaseResources.flatMap((resource) =>
-      (resource.namespaced ? this.#namespaces : [undefined]).map(
-        (where) => new ObjectsThere('release', client, resource, where),
+    const isOwn = (object: KubeObject): boolean => isOwnSecret(object, namespace);
+    const isShared = this.#namespaces.includes(namespace);
+    const there = [
+      ...releaseResources.flatMap((resource) =>
+        (resource.namespaced ? this.#namespaces : [undefined]).map((where) => ({
+          kind: 'release' as const,
+          resource,
+          namespace: where,
+          isOne: (object: KubeObject) => !isOwn(object),
+        })),
       ),
-    );
-    return [
-      ...released,
-      new ObjectsThere('secret', client, certificates, namespace),
-      new ObjectsThere('secret', client, secrets, namespace),
-      new ObjectsThere('name', client, dnsEndpoints, namespace),
+      { kind: 'secret' as const, resource: certificates, namespace },
+      { kind: 'secret' as const, resource: secrets, namespace, ...(isShared && { isOne: isOwn }) },
+      { kind: 'name' as const, resource: dnsEndpoints, namespace },
     ];
+    return there.map((objects) => new ObjectsThere(client, objects));
   }
 }
 

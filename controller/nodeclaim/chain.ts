@@ -81,7 +81,7 @@ export function terminationChain(parts: Parts): readonly Step[] {
   const { client, caches, clock, recorder } = context;
   return [
     new Drain(context, { nodes: parts.nodes, machines, eviction: new Eviction(context) }),
-    new Uninstall(client, caches, clock),
+    new Uninstall(context),
     new DnsGone({ machines, names: parts.names, recorder, clock }),
     new InstanceGone(machines, clock),
     new PodsReleased(client, caches, clock),

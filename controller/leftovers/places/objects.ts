@@ -11,37 +11,43 @@ interface FoundObject extends Found {
   readonly key: Key;
 }
 
+interface Objects {
+  readonly kind: 'release' | 'name' | 'secret';
+  readonly resource: Resource<KubeObject>;
+  /** Undefined for a kind without. */
+  readonly namespace: string | undefined;
+  /** Of those that are labelled; all, if undefined. */
+  readonly isOne?: (object: KubeObject) => boolean;
+}
+
 /**
  * Objects of one kind in one namespace that are labelled with the claim that they were made for. No claim owns them
  * (ADR 30): they go in the course of its end, unless somebody took the finalizer off it.
  */
 export class ObjectsThere implements Place<FoundObject> {
-  readonly kind: 'release' | 'name' | 'secret';
+  readonly kind: Objects['kind'];
   readonly name: string;
   readonly #client: KubeClient;
-  readonly #resource: Resource<KubeObject>;
-  readonly #namespace: string | undefined;
+  readonly #objects: Objects;
 
-  /** @param namespace  undefined for a kind without */
-  constructor(
-    kind: 'release' | 'name' | 'secret',
-    client: KubeClient,
-    resource: Resource<KubeObject>,
-    namespace: string | undefined,
-  ) {
+  constructor(client: KubeClient, objects: Objects) {
+    const { kind, resource, namespace } = objects;
     this.kind = kind;
     this.#client = client;
-    this.#resource = resource;
-    this.#namespace = namespace;
-    this.name = `${resource.plural} of machines${namespace === undefined ? '' : ` in ${namespace}`}`;
+    this.#objects = objects;
+    // both kinds of Secrets may be in one namespace
+    const whose = kind === 'release' ? 'Kraftlet releases' : 'machines';
+    this.name = `${resource.plural} of ${whose}${namespace === undefined ? '' : ` in ${namespace}`}`;
   }
 
   async list(signal: AbortSignal): Promise<readonly FoundObject[]> {
-    const namespace = this.#namespace;
+    const { resource, namespace, isOne = () => true } = this.#objects;
     const scope = { labelSelector: labels.claimUid, ...(namespace !== undefined && { namespace }) };
     try {
-      const { items } = await this.#client.list(this.#resource, { ...scope, signal });
-      return items.map((object) => foundOf(this.#resource.kind, object));
+      const { items } = await this.#client.list(resource, { ...scope, signal });
+      // items of a list do not say of what kind they are
+      const all = items.map((object) => ({ ...object, kind: resource.kind }));
+      return all.filter(isOne).map(foundOf);
     } catch (error) {
       if (isNotFound(error)) return []; // the kind is another project's, and is not installed
       throw error;
@@ -50,10 +56,11 @@ export class ObjectsThere implements Place<FoundObject> {
 
   /** In the foreground what has Pods, so that it is there until the last of them is gone, as at a machine's end. */
   async remove({ id: uid, key }: FoundObject, signal: AbortSignal): Promise<Outcome> {
-    const isSet = this.#resource.plural === statefulSets.plural;
+    const { resource } = this.#objects;
+    const isSet = resource.plural === statefulSets.plural;
     const propagationPolicy = isSet ? 'Foreground' : 'Background';
     try {
-      await this.#client.delete(this.#resource, key, { uid, propagationPolicy, signal });
+      await this.#client.delete(resource, key, { uid, propagationPolicy, signal });
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
@@ -62,7 +69,7 @@ export class ObjectsThere implements Place<FoundObject> {
   }
 }
 
-function foundOf(kind: string, { metadata }: Live<KubeObject>): FoundObject {
+function foundOf({ kind, metadata }: Live<KubeObject>): FoundObject {
   const { uid, namespace, name, labels: own = {}, deletionTimestamp } = metadata;
   return {
     id: uid,

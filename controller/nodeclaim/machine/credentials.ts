@@ -17,6 +17,7 @@ import type { CertificateRequest, MachineCertificate } from '../../certificates/
 import type { Context } from '../../context.ts';
 import { readSecret, textIn } from '../../read-secret.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
+import { credentialsName } from './own-secrets.ts';
 
 /** What one machine and those who talk to it share; fixed for its whole life, since user data is. */
 export interface MachineCredentials {
@@ -36,7 +37,7 @@ export const secretKeys = {
 } as const;
 
 export function credentialsKey(namespace: string, claim: Live<NodeClaim>): Key {
-  return { namespace, name: `${machineName(claim)}-credentials` };
+  return { namespace, name: credentialsName(machineName(claim)) };
 }
 
 /**

@@ -6,7 +6,9 @@ import { pods, statefulSets, type Resource } from '#schemas/kubernetes/resource.
 import type { Clock } from '#schemas/time/clock.ts';
 
 import { by, type Caches } from '../../caches.ts';
+import type { Context } from '../../context.ts';
 import { releaseResources, scopeOf } from '../kraftlet/release.ts';
+import { isOwnSecret } from '../machine/own-secrets.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 import { isStuck } from './drainable.ts';
@@ -24,11 +26,13 @@ export class Uninstall implements Step {
   readonly #client: KubeClient;
   readonly #caches: Caches;
   readonly #clock: Clock;
+  readonly #namespace: string;
 
-  constructor(client: KubeClient, caches: Caches, clock: Clock) {
+  constructor({ client, caches, clock, namespace }: Context) {
     this.#client = client;
     this.#caches = caches;
     this.#clock = clock;
+    this.#namespace = namespace;
   }
 
   async run(hand: ClaimInHand): Promise<Outcome> {
@@ -64,8 +68,14 @@ export class Uninstall implements Step {
     resource: Resource<T>,
   ): Promise<Live<T>[]> {
     const { items } = await this.#client.list(resource, scopeOf(hand, resource));
-    await Promise.all(items.map(async (object) => this.#delete(resource, object)));
-    return items;
+    const parts = items.filter((object) => !this.#isOwn({ ...object, kind: resource.kind }));
+    await Promise.all(parts.map(async (object) => this.#delete(resource, object)));
+    return parts;
+  }
+
+  /** Kraftlet may be in the operator's namespace; what the machine is reached with goes after it. */
+  #isOwn(object: KubeObject): boolean {
+    return isOwnSecret(object, this.#namespace);
   }
 
   async #delete(resource: Resource, { metadata }: Live<KubeObject>): Promise<void> {
