@@ -143,6 +143,39 @@ describe('a machine whose certificate gets old', () => {
     expect(isLeaving('web-1')).toBe(true);
   });
 
+  /** Sets whether the Node of a machine is ready. */
+  const ready = (name: string, status: 'True' | 'Unknown'): void => {
+    const node = world.client.peek(nodes, { name: world.find(name)?.status?.nodeName ?? '' })!;
+    const others = (node.status?.conditions ?? []).filter(({ type }) => type !== 'Ready');
+    const conditions = [...others, { type: 'Ready', status, reason: '', message: '' }];
+    world.client.seed(nodes, { ...node, status: { ...node.status, conditions } });
+  };
+
+  test('waits while another machine that is not ready uses the budget', async () => {
+    budgets({ nodes: '1' });
+    await machine('web-1');
+    const annotated = { [annotations.doNotDisrupt]: 'true' }; // it is not to go itself
+    await machine('web-2', { metadata: { annotations: annotated } });
+    ready('web-2', 'Unknown');
+    await pass(hours(21));
+    expect([isLeaving('web-1'), isLeaving('web-2')]).toEqual([false, false]);
+    expect(told('DisruptionBlocked')).toContainEqual(
+      expect.stringMatching(/allow no disruption for reason Drifted/),
+    );
+    ready('web-2', 'True');
+    await pass(hours(1));
+    expect([isLeaving('web-1'), isLeaving('web-2')]).toEqual([true, false]);
+  });
+
+  test('goes before older ones when it is not ready: nobody loses by it', async () => {
+    budgets({ nodes: '1' });
+    await machine('web-1');
+    await machine('web-2');
+    ready('web-2', 'Unknown');
+    await pass(hours(21));
+    expect([isLeaving('web-1'), isLeaving('web-2')]).toEqual([false, true]);
+  });
+
   test('waits until another one could be made', async () => {
     await machine('web-1');
     const { status, ...rest } = world.client.peek(unikraftNodeClasses, { name: 'default' })!;

@@ -1,8 +1,9 @@
 import { ApiError, isConflict, isNotFound } from '#kube/client/errors.ts';
+import { isTrue } from '#kube/conditions.ts';
 import type { Metrics } from '#kube/metrics.ts';
 import { MachineError } from '#machine/errors.ts';
 import { InvalidCertificate } from '#pki/certificate.ts';
-import type { NodePool } from '#schemas/karpenter/types.ts';
+import type { NodeClaim, NodePool } from '#schemas/karpenter/types.ts';
 import type { Node } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { annotations } from '#schemas/names.ts';
@@ -135,7 +136,7 @@ export class Renewal {
 
   async #replaceOne(pool: Live<NodePool>, due: readonly Due[]): Promise<void> {
     const free = due
-      .toSorted((a, b) => a.hand.createdAt - b.hand.createdAt)
+      .toSorted((a, b) => this.#rank(a) - this.#rank(b) || a.hand.createdAt - b.hand.createdAt)
       .filter((one) => {
         const against = this.#objectionTo(one.hand);
         if (against !== undefined) this.#blocked(one, against);
@@ -143,13 +144,26 @@ export class Renewal {
       });
     const [first] = free;
     if (!first) return;
-    const waitsFor = this.#holdUp(pool, first.hand.identity.nodeClass);
+    const waitsFor = this.#holdUp(pool, first.hand);
     if (waitsFor === undefined) await this.#replace(first);
     else this.#blocked(first, waitsFor);
   }
 
-  /** Why no machine of the pool may go now. */
-  #holdUp(pool: Live<NodePool>, nodeClass: string): string | undefined {
+  /** One that is not ready goes first: nobody loses by it, and it uses up a budget until it does. */
+  #rank({ hand }: Due): number {
+    return this.#isSick(hand.claim) ? 0 : 1;
+  }
+
+  #isSick(claim: NodeClaim): boolean {
+    return !isTrue(nodeOf(claim, this.#context.caches)?.status?.conditions, 'Ready');
+  }
+
+  /**
+   * Why this machine of the pool may not go now. Others that are not ready use the budgets, as those do that leave.
+   *
+   * Source: Karpenter v1.15, pkg/controllers/disruption/helpers.go, BuildDisruptionBudgetMapping.
+   */
+  #holdUp(pool: Live<NodePool>, { claim: own, identity }: ClaimInHand): string | undefined {
     const claims = this.#context.caches.nodeClaims.by(by.nodePool, pool.metadata.name);
     const isLeaving = ({ metadata }: (typeof claims)[number]): boolean =>
       metadata.deletionTimestamp !== undefined || this.#going.has(metadata.uid);
@@ -157,12 +171,16 @@ export class Renewal {
       status?.conditions?.some(({ type, status: is }) => type === 'Initialized' && is === 'True'),
     );
     const leaving = hands.filter(isLeaving).length;
+    const staying = hands.filter((claim) => !isLeaving(claim));
+    const notReady = staying.filter(
+      (claim) => claim.metadata.uid !== own.metadata.uid && this.#isSick(claim),
+    ).length;
     if (claims.some((claim) => this.#going.has(claim.metadata.uid))) {
       return 'another machine is being replaced';
     }
-    if (!this.#parts.revisions.current(nodeClass))
+    if (!this.#parts.revisions.current(identity.nodeClass))
       return 'no machine can be made of its node class';
-    const counts = { nodes: hands.length, leaving, notReady: 0 };
+    const counts = { nodes: hands.length, leaving, notReady };
     return allowedDisruptions(pool, counts, 'Drifted') > 0
       ? undefined
       : 'the budgets allow no disruption for reason Drifted now';
