@@ -38,6 +38,9 @@ export interface Call {
   readonly identity: string;
 }
 
+/** Told of the claim once the token is known to be ours, and before anybody is asked; throws what ends the call. */
+export type Admit = (claimUid: string) => void;
+
 /** What it gets: the part of docs/concepts/user-data.md that does not stand in its user data. */
 export interface Granted {
   readonly users: readonly { readonly name: 'kraftlet'; readonly token: string }[];
@@ -82,8 +85,9 @@ export class Callback {
   }
 
   /** @throws BootstrapRefused @throws TooEarly @throws KeysUnavailable @throws NodeClassError @throws ApiError */
-  async answer(call: Call): Promise<Granted> {
+  async answer(call: Call, admit: Admit = () => {}): Promise<Granted> {
     const ticket = await this.#read(call.token);
+    admit(ticket.claimUid);
     const claim = await this.#claimOf(ticket.claimUid);
     try {
       const machine = await this.#awaited(claim, call.token, ticket);

@@ -1,16 +1,23 @@
 import { seconds, type Clock, type Duration, type Instant } from '#schemas/time/clock.ts';
 
 export interface Limits {
-  /** Calls in vain that an address may make at once. */
+  /** Calls in vain that a caller may make at once. */
   readonly burst: number;
   /** One more after each of these. */
   readonly refill: Duration;
-  /** Addresses that are remembered; the one that was longest quiet is forgotten. */
-  readonly addresses: number;
+  /** Callers that are remembered; the one that was longest quiet is forgotten. */
+  readonly callers: number;
 }
 
-/** Machines behind one gateway share an address, and those that are right pay nothing. */
-const usual: Limits = { burst: 20, refill: seconds(1), addresses: 10_000 };
+/**
+ * By the address, for what nobody vouches for. Machines behind one gateway share it, and one whose token is wrong must not
+ * keep the others out: a call costs no more than a signature (0.1 ms), so fifty a second take less than a hundredth of a
+ * processor. The burst is for as many machines as may be connected at once, whose tokens are yet to be read.
+ */
+export const perAddress: Limits = { burst: 1000, refill: 20, callers: 10_000 };
+
+/** By the claim of a token that is ours: what follows asks the API server, and now and then a cloud. */
+export const perClaim: Limits = { burst: 20, refill: seconds(1), callers: 10_000 };
 
 interface Bucket {
   left: number;
@@ -18,7 +25,7 @@ interface Bucket {
 }
 
 /**
- * Keeps an address from trying much: each call takes something out of its bucket, and gets it back when it was no call in
+ * Keeps a caller from trying much: each call takes something out of its bucket, and gets it back when it was no call in
  * vain.
  */
 export class Limiter {
@@ -27,14 +34,14 @@ export class Limiter {
   /** The one that called last stands last. */
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(clock: Clock, limits: Partial<Limits> = {}) {
+  constructor(clock: Clock, limits: Limits) {
     this.#clock = clock;
-    this.#limits = { ...usual, ...limits };
+    this.#limits = limits;
   }
 
-  /** @returns gives back what the call cost; undefined: the address has to wait */
-  enter(address: string): (() => void) | undefined {
-    const bucket = this.#bucketOf(address);
+  /** @returns gives back what the call cost; undefined: the caller has to wait */
+  enter(caller: string): (() => void) | undefined {
+    const bucket = this.#bucketOf(caller);
     if (bucket.left < 1) return undefined;
     bucket.left -= 1;
     return () => {
@@ -42,16 +49,16 @@ export class Limiter {
     };
   }
 
-  #bucketOf(address: string): Bucket {
-    const { burst, refill, addresses } = this.#limits;
+  #bucketOf(caller: string): Bucket {
+    const { burst, refill, callers } = this.#limits;
     const now = this.#clock.now();
-    const found = this.#buckets.get(address) ?? { left: burst, at: now };
-    this.#buckets.delete(address);
-    this.#buckets.set(address, found);
+    const found = this.#buckets.get(caller) ?? { left: burst, at: now };
+    this.#buckets.delete(caller);
+    this.#buckets.set(caller, found);
     found.left = Math.min(burst, found.left + (now - found.at) / refill);
     found.at = now;
     const [oldest] = this.#buckets.keys();
-    if (this.#buckets.size > addresses && oldest !== undefined) this.#buckets.delete(oldest);
+    if (this.#buckets.size > callers && oldest !== undefined) this.#buckets.delete(oldest);
     return found;
   }
 }

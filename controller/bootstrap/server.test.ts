@@ -10,6 +10,7 @@ import { ApiError, ConnectionError } from '#kube/client/errors.ts';
 import { createLogger } from '#kube/log.ts';
 import { Metrics } from '#kube/metrics.ts';
 import { TokenIssuer } from '#machine/testing/token-issuer.ts';
+import { newRequest } from '#pki/testing/requests.ts';
 import type { NodeClaim } from '#schemas/karpenter/types.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { secrets } from '#schemas/kubernetes/resource.ts';
@@ -49,7 +50,12 @@ async function start(clock: FakeClock): Promise<void> {
   const log = createLogger({ level: 'debug', name: 'controller', destination });
   const callback = world.newCallback();
   listener = new BootstrapListener({
-    app: bootstrapServer({ answer: async (call) => callback.answer(call), clock, log, metrics }),
+    app: bootstrapServer({
+      answer: async (...call) => callback.answer(...call),
+      clock,
+      log,
+      metrics,
+    }),
     keys: new BootstrapKeys(client, namespace, clock),
     settings: { port: 0, hostnames: ['bootstrap.example.com', 'localhost'] },
     host: '127.0.0.1',
@@ -147,16 +153,68 @@ describe('what is no call is refused without asking anybody:', () => {
   });
 });
 
-test('a stranger is sent away after twenty calls in vain, and machines that are right are not', async () => {
+describe('behind one gateway, machines that are right get their secrets', () => {
   const stranger = { token: 'e30.e30.c2ln', request: 'x', identity: 'y' };
-  for (let times = 0; times < 20; times++) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
-    expect((await send(stranger)).status).toBe(401);
-  }
-  const { status, retryAfter } = await send(stranger);
-  expect([status, retryAfter]).toEqual([429, '2']);
+  /** One after the other. @returns the statuses */
+  const often = async (times: number, call: object): Promise<number[]> => {
+    const statuses: number[] = [];
+    for (let time = 0; time < times; time++) {
+      // oxlint-disable-next-line no-await-in-loop -- see above
+      statuses.push((await send(call)).status);
+    }
+    return statuses;
+  };
+
+  test('beside one whose token is wrong', async () => {
+    expect(new Set(await often(60, stranger))).toEqual(new Set([401]));
+    expect((await send(await world.callOf(claim))).status).toBe(200);
+  });
+
+  test('beside one whose token is right and whose instance is not: it alone is sent away, and the API server left in peace', async () => {
+    const neighbour = await world.launched('web-2');
+    const wrong = { ...(await world.callOf(claim)), identity: world.identityOf(neighbour) };
+    expect(await often(20, wrong)).toEqual(Array.from({ length: 20 }, () => 403));
+    const before = world.client.calls.length;
+    const { status, retryAfter } = await send(wrong);
+    expect([status, retryAfter]).toEqual([429, '2']);
+    expect(world.client.calls.length).toBe(before);
+    expect((await send(await world.callOf(neighbour))).status).toBe(200);
+    await world.clock.forward(seconds(1));
+    expect((await send(await world.callOf(claim))).status).toBe(200);
+  });
+
+  test('when thirty call at once, with wrong ones among them', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `web-${index + 10}`);
+    const claims = await Promise.all(names.map(async (name) => world.launched(name)));
+    const asked = await newRequest();
+    const all = await Promise.all(claims.map(async (one) => world.callOf(one, asked)));
+    const answers = await Promise.all(
+      all.flatMap((call) => [send(stranger), send(call)]).map(async (one) => (await one).status),
+    );
+    expect(new Set(answers.filter((_, index) => index % 2 === 0))).toEqual(new Set([401]));
+    expect(new Set(answers.filter((_, index) => index % 2 === 1))).toEqual(new Set([200]));
+  });
+});
+
+test('an address that floods is sent away before anything is read, and is heard again a moment later', async () => {
+  const { clock, log } = world.context;
+  const app = bootstrapServer({
+    answer: async () => Promise.reject(new Error('nobody was to be asked')),
+    clock,
+    log,
+    metrics: new Metrics(),
+  });
+  const statusOf = async (remoteAddress: string): Promise<number> =>
+    new Promise((resolve) => {
+      const asked = { socket: { remoteAddress }, url: '/', method: 'GET', headers: {} };
+      app(asked as never, { writeHead: resolve, end: () => {} } as never);
+    });
+  const statuses = await Promise.all(Array.from({ length: 1100 }, async () => statusOf('a')));
+  expect(statuses.filter((status) => status === 404)).toHaveLength(1000);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(100);
+  expect(await statusOf('b')).toBe(404);
   await world.clock.forward(seconds(1));
-  expect((await send(await world.callOf(claim))).status).toBe(200);
+  expect(await statusOf('a')).toBe(404);
 });
 
 test('a machine that is early is asked to call again, and pays nothing for it', async () => {

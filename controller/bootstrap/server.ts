@@ -9,8 +9,8 @@ import { callbackPath } from '#machine/userdata/user-data.ts';
 import { seconds, type Clock } from '#schemas/time/clock.ts';
 
 import { coded } from '../reason.ts';
-import { TooEarly, type Call, type Granted } from './callback.ts';
-import { Limiter } from './limiter.ts';
+import { TooEarly, type Admit, type Call, type Granted } from './callback.ts';
+import { Limiter, perAddress, perClaim } from './limiter.ts';
 
 /** Bytes: two tokens and a request, of an RSA key at most, are under ten thousand. */
 const largest = 32 * 1024;
@@ -22,11 +22,10 @@ const comeBack = '2';
 const statuses = { token: 401, identity: 403, request: 422, replay: 409 } as const;
 
 export interface BootstrapServerParts {
-  readonly answer: (call: Call) => Promise<Granted>;
+  readonly answer: (call: Call, admit: Admit) => Promise<Granted>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly limiter?: Limiter;
 }
 
 /** An answer in place of secrets. No part of what was sent stands in one. */
@@ -41,24 +40,30 @@ class Refusal extends Error {
 }
 
 /**
- * HTTP around {@link Callback}: one path, one method, small bodies, and few calls in vain from one address. What is done
- * for a stranger is to read 32 KiB and to check one signature by a key that is at hand; nobody else is asked for it.
+ * HTTP around {@link Callback}: one path, one method, small bodies, and few calls in vain for one machine. What is done
+ * for a stranger is to read 32 KiB and to check one signature by a key that is at hand; nobody else is asked for it. So it
+ * may be done often for one address, which may be a gateway with a whole fleet behind it.
  *
  * 4xx: the call gets nothing, and would not the next time. 503: it may be right, call again. 500: a mistake of ours.
  */
 export function bootstrapServer(parts: BootstrapServerParts): RequestListener {
-  const { clock, metrics, limiter = new Limiter(clock) } = parts;
+  const { clock, metrics } = parts;
+  const addresses = new Limiter(clock, perAddress);
+  const claims = new Limiter(clock, perClaim);
   const calls = metrics.counter(
     'karpenter_unikraft_bootstrap_calls_total',
     'Calls of machines for their secrets, by the status they were answered with.',
     ['status'],
   );
   const serve = async (request: IncomingMessage): Promise<Granted> => {
-    const giveBack = limiter.enter(request.socket.remoteAddress ?? '');
-    if (!giveBack) throw new Refusal(429, 'too many calls in vain');
+    let giveBack = entered(addresses, request.socket.remoteAddress ?? '');
+    const admit: Admit = (claimUid) => {
+      giveBack(); // its neighbours do not pay for it
+      giveBack = entered(claims, claimUid);
+    };
     try {
       refuseOther(request);
-      const granted = await parts.answer(callIn(await readBody(request, clock)));
+      const granted = await parts.answer(callIn(await readBody(request, clock)), admit);
       giveBack();
       return granted;
     } catch (error) {
@@ -80,6 +85,13 @@ export function bootstrapServer(parts: BootstrapServerParts): RequestListener {
       },
     );
   };
+}
+
+/** @throws Refusal 429 */
+function entered(limiter: Limiter, caller: string): () => void {
+  const giveBack = limiter.enter(caller);
+  if (!giveBack) throw new Refusal(429, 'too many calls in vain');
+  return giveBack;
 }
 
 function refuseOther({ url, method, headers }: IncomingMessage): void {

@@ -35,7 +35,7 @@ export function bootstrapOf(
     authorityOf: async (nodeClass) => secrets.authorityOf(nodeClass),
   });
   const own = log.child({ controller: 'bootstrap' });
-  const answer: Callback['answer'] = async (call) => callback.answer(call);
+  const answer: Callback['answer'] = async (...call) => callback.answer(...call);
   const app = bootstrapServer({ answer, clock, log: own, metrics });
   return {
     tickets,
