@@ -1,4 +1,5 @@
 import { STSClient } from '@aws-sdk/client-sts';
+import { type DefaultProviderInit, defaultProvider } from '@aws-sdk/credential-provider-node';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { StandardRetryStrategy } from '@smithy/util-retry';
 
@@ -7,6 +8,7 @@ import { seconds } from '#schemas/time/clock.ts';
 import { NodeClassError } from '../errors.ts';
 import { faults } from '../faults.ts';
 import { isFinal } from './errors.ts';
+import { promptly } from './promptly.ts';
 import { type AwsRole, credentialsOf } from './role.ts';
 
 /** Whose account, and where. */
@@ -23,11 +25,12 @@ export interface AwsConnection extends AwsRole {
 export function awsConfig({ region, ...role }: AwsConnection, maxAttempts = 4) {
   const ofItsOwn = { ...sharedConfig(maxAttempts), region };
   if (role.assumeRoleARN === undefined) return ofItsOwn;
-  return { ...ofItsOwn, credentials: credentialsOf(new STSClient(ofItsOwn), role) };
+  return { ...ofItsOwn, credentials: promptly(() => credentialsOf(new STSClient(ofItsOwn), role)) };
 }
 
 function sharedConfig(maxAttempts: number) {
   return {
+    credentialDefaultProvider: (init: DefaultProviderInit) => promptly(() => defaultProvider(init)),
     retryStrategy: new CandidRetryStrategy(maxAttempts),
     requestHandler: new PrivateHttpHandler({
       connectionTimeout: seconds(5),

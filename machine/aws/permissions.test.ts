@@ -28,9 +28,9 @@ const services: Readonly<Record<string, string>> = {
   'client-sts': 'sts',
 };
 
-/** `ec2:RunInstances` of `RunInstancesCommand` and `paginateRunInstances`, by what a file imports from the SDK. */
+/** `ec2:RunInstances` of `RunInstancesCommand` and `paginateRunInstances`, by what a file imports from the SDK's clients. */
 function actionsIn(source: string): string[] {
-  const imports = source.matchAll(/import (?!type)\{([^}]*)\} from '@aws-sdk\/([\w-]+)'/g);
+  const imports = source.matchAll(/import (?!type)\{([^}]*)\} from '@aws-sdk\/(client-[\w-]+)'/g);
   return [...imports].flatMap(([, names = '', from = '']) => {
     const service = services[from];
     if (service === undefined) throw new Error(`${from} is no service that is known here`);
