@@ -79,9 +79,8 @@ export async function check(
       name: 'placement',
       pace: abroad,
       look: async () => {
-        const placed = await resolvePlacement(subject, clouds, signal);
-        await rehearse({ nodeClass: nodeClass.metadata.name, spec }, placed, world, signal);
-        return placed;
+        const found = await resolvePlacement(subject, clouds, signal);
+        return rehearse({ nodeClass: nodeClass.metadata.name, spec }, found, world, signal);
       },
     }),
     ask({
@@ -119,7 +118,9 @@ export async function check(
     }),
   ]);
   const resolved = { placement, zone, certificate };
-  return { ...findingsOf(resolved, rest), cautions: cautionsOf(spec) };
+  const doubt = placement.value?.doubt;
+  const cautions = [...(doubt ? [doubt] : []), ...cautionsOf(spec)];
+  return { ...findingsOf(resolved, rest), cautions };
 }
 
 function asking({ nodeClass, spec }: Subject, lookups: Lookups, signal: AbortSignal) {

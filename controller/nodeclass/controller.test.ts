@@ -222,6 +222,33 @@ describe('a spec that does not work', () => {
     expect(world.condition('Ready')?.status).toBe('True');
   });
 
+  test('whose launch the cloud says it would refuse, and may be wrong, is used all the same, and people are told', async () => {
+    await world.apply();
+    const first = world.status.currentRevision;
+    world.clouds.doubt = new NodeClassError(
+      {
+        code: 'KPU216',
+        condition: 'CredentialsReady',
+        reason: 'PermissionsMissing',
+        canPass: true,
+      },
+      'lacks compute.disks.create',
+    );
+    await world.apply({ dns: { provider: 'Route53', zone: 'other.example.com' } });
+    expect(world.condition('Ready')?.status).toBe('True');
+    expect(world.condition('CredentialsReady')).toMatchObject({
+      status: 'True',
+      reason: 'PermissionsMissing',
+      message: 'lacks compute.disks.create (KPU216)',
+    });
+    expect(world.status.currentRevision).not.toBe(first);
+    expect(world.notes.filter(({ reason }) => reason === 'PermissionsMissing')).toHaveLength(1);
+
+    world.clouds.doubt = undefined;
+    await world.forwardAndLook(minutes(5));
+    expect(world.condition('CredentialsReady')).toMatchObject({ status: 'True', message: '' });
+  });
+
   test('is judged by no rehearsal that the cloud did not answer', async () => {
     world.clouds.failures.rehearse = new Throttled('slow down');
     await world.apply();

@@ -188,6 +188,9 @@ export class NodeClassController implements Reconciler {
       const isTold = trouble.definite || isUnreachable(trouble);
       if (isTold) recorder.record(troubled(nodeClass, trouble));
     }
+    for (const caution of judged.findings.cautions) {
+      if (caution.isDoubt) recorder.record(troubled(nodeClass, caution));
+    }
     return this.#write(nodeClass, status);
   }
 

@@ -20,7 +20,7 @@ export function revisionReady(
 /** One event per kind of trouble and ten minutes; the condition tells the rest. */
 export function troubled(
   nodeClass: UnikraftNodeClass,
-  { condition, reason, message }: Trouble,
+  { condition, reason, message }: Pick<Trouble, 'condition' | 'reason' | 'message'>,
 ): EventNote {
   return {
     object: nodeClass,

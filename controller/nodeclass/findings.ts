@@ -2,6 +2,7 @@ import type { ConditionChange } from '#kube/conditions.ts';
 import type { ResolvedPlacement } from '#machine/cloud/provider.ts';
 
 import type { Caution } from './cautions.ts';
+import type { Placed } from './placement.ts';
 import { reachIn } from './reach.ts';
 import type { Aspect, Trouble } from './trouble.ts';
 
@@ -29,7 +30,7 @@ export interface Answered<T> {
 
 /** What is worth keeping of the answers. */
 interface Resolved {
-  readonly placement: Answered<ResolvedPlacement>;
+  readonly placement: Answered<Placed>;
   readonly zone: Answered<string>;
   readonly certificate: Answered<string | undefined>;
 }
@@ -50,14 +51,14 @@ export function findingsOf(
     ),
     troubles,
     reach: reachIn(placement),
-    ...(placement.value && { placement: placement.value }),
+    ...(placement.value && { placement: placement.value.placement }),
     ...(zone.value !== undefined && { dnsZoneID: zone.value }),
     ...(certificate.value !== undefined && { certificate: certificate.value }),
   };
 }
 
 /** What the cloud's answer proves: it takes our credentials even when it knows no such image. */
-function placementAspects({ value, trouble }: Answered<ResolvedPlacement>): Aspect[] {
+function placementAspects({ value, trouble }: Answered<Placed>): Aspect[] {
   if (value) return ['CredentialsReady', 'ImageReady', 'PlacementReady'];
   const answered = trouble?.condition === 'ImageReady' || trouble?.condition === 'PlacementReady';
   return answered ? ['CredentialsReady'] : [];

@@ -4,6 +4,13 @@ import { MachineError, NodeClassError } from '#machine/errors.ts';
 import type { ResolvedNodeClass, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
 
 import type { Clouds } from '../clouds.ts';
+import { doubtOf, type Caution } from './cautions.ts';
+
+/** A placement, with what its cloud says against launches there and may be wrong about. */
+export interface Placed {
+  readonly placement: ResolvedPlacement;
+  readonly doubt?: Caution;
+}
 
 /** A spec whose placement is asked for. */
 interface Wanted {
@@ -32,19 +39,25 @@ export async function resolvePlacement(
   }
 }
 
-/** Whether machines may be made of what was found: a class that could never launch must not look ready. */
+/**
+ * Whether machines may be made of what was found: a class that could never launch must not look ready.
+ *
+ * @throws NodeClassError with what the cloud refuses
+ */
 export async function rehearse(
   { nodeClass, spec }: Pick<ResolvedNodeClass, 'nodeClass' | 'spec'>,
-  placed: ResolvedPlacement,
+  placement: ResolvedPlacement,
   { clouds, clusterUid }: { readonly clouds: Clouds; readonly clusterUid: string },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Placed> {
   const cloud = await clouds.for(spec);
-  const resolved = { nodeClass, spec, ...placed, dnsZoneID: '' };
+  const resolved = { nodeClass, spec, ...placement, dnsZoneID: '' };
   try {
-    await cloud.rehearse?.(resolved, clusterUid, signal);
+    const doubt = await cloud.rehearse?.(resolved, clusterUid, signal);
+    return { placement, ...(doubt && { doubt: doubtOf(doubt) }) };
   } catch (error) {
     const saysNothing = error instanceof MachineError && !(error instanceof NodeClassError);
-    if (!saysNothing) throw error; // a cloud that is away says nothing about the class
+    if (!saysNothing) throw error;
+    return { placement }; // a cloud that is away says nothing about the class
   }
 }

@@ -1,5 +1,6 @@
 import type { CloudProvider, ResolvedPlacement, SizeOnSale } from '#machine/cloud/provider.ts';
 import type { DnsProvider } from '#machine/dns/provider.ts';
+import type { NodeClassError } from '#machine/errors.ts';
 import type { KraftletReleases } from '#machine/kraftlet/release.ts';
 import type { UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
 
@@ -18,6 +19,8 @@ export class FakeClouds implements Clouds {
   sizes: SizeOnSale[] = [];
   /** What the next calls fail with, until it is taken away. */
   readonly failures: { resolve?: Error; rehearse?: Error; zone?: Error; chart?: Error } = {};
+  /** What the cloud says that it would refuse, without being sure. */
+  doubt: NodeClassError | undefined;
   readonly calls: { resolve: UnikraftNodeClassSpec[]; zone: string[]; chart: string[] } = {
     resolve: [],
     zone: [],
@@ -30,6 +33,7 @@ export class FakeClouds implements Clouds {
       resolve: async (spec) => this.#resolve(spec),
       rehearse: async () => {
         if (this.failures.rehearse) throw this.failures.rehearse;
+        return this.doubt;
       },
       sizes: async () => this.sizes,
       subnets: async ({ subnets }) => subnets,

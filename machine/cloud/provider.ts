@@ -2,6 +2,7 @@ import type { CloudName } from '#schemas/instances/cloud.ts';
 import type { MachineType, Offering } from '#schemas/instances/instance-type.ts';
 import type { ResolvedNodeClass, UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
 
+import type { NodeClassError } from '../errors.ts';
 import type { Candidate, Instance, MachineIdentity, InstanceToEnd } from '../machine.ts';
 
 /** The part of a node class's status and revision that the cloud decides. */
@@ -100,8 +101,14 @@ export interface CloudProvider {
   /**
    * Asks the cloud whether it would let the operator launch from this class; makes nothing. Absent where a cloud cannot
    * be asked. Throws NodeClassError with what it refuses.
+   *
+   * @returns what it says that it would refuse, where its word is not final: that is told, and launches are tried
    */
-  rehearse?(nodeClass: ResolvedNodeClass, clusterUid: string, signal: AbortSignal): Promise<void>;
+  rehearse?(
+    nodeClass: ResolvedNodeClass,
+    clusterUid: string,
+    signal: AbortSignal,
+  ): Promise<NodeClassError | undefined>;
   /** Sizes that can run guests, with what is known of price and capacity now. Offerings without capacity are kept, unavailable. */
   sizes(nodeClass: ResolvedNodeClass, signal: AbortSignal): Promise<readonly SizeOnSale[]>;
   /**

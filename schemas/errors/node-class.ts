@@ -58,9 +58,10 @@ export const nodeClass = {
     fix: 'Look at the way from the cluster to the endpoint in the message: DNS, proxy, NetworkPolicy, private endpoints; then at how the cloud says its region is.',
   },
   KPU216: {
-    title: 'Permissions are missing in Google Cloud',
-    happens: `Google was asked which permissions the operator has, and a launch would be refused: CredentialsReady=False. ${staysOnLast}`,
-    fix: "Compare the controller's roles with docs/tasks/gcp-role.yaml, in the project of the machines, on a shared subnetwork and in the project of the image; actAs is needed on the account of gcp.serviceAccount. A role under a condition that does not hold for the project itself counts as missing.",
+    title: 'Permissions seem to be missing in Google Cloud',
+    happens:
+      'Google was asked which permissions the operator has, and says that a launch would be refused. It may be wrong, since a role under a condition is judged by what the question is about. So CredentialsReady stays True with reason PermissionsMissing, with an event; the class is used, launches are tried, and one that is refused is told as Unauthorized (KPU311) on its claim.',
+    fix: "Compare the controller's roles with docs/tasks/gcp-role.yaml, in the project of the machines, on a shared subnetwork and in the project of the image; actAs is needed on the account of gcp.serviceAccount. A role under a condition that does not hold for the project itself is told as missing though it may hold for machines; if they launch, nothing is to be done.",
   },
   KPU220: {
     title: 'No image matches',

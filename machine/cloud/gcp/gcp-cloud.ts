@@ -5,6 +5,7 @@ import type { ResolvedNodeClass, UnikraftNodeClassSpec } from '#schemas/nodeclas
 import type { GcpSpec } from '#schemas/nodeclass/types.ts';
 import type { Clock } from '#schemas/time/clock.ts';
 
+import type { NodeClassError } from '../../errors.ts';
 import type { IamApi } from '../../gcp/iam.ts';
 import type { Instance, MachineIdentity, InstanceToEnd } from '../../machine.ts';
 import { CloudFacts, type RegionSizes } from '../cloud-facts.ts';
@@ -83,9 +84,13 @@ export class GcpCloud implements CloudProvider {
   }
 
   /** Asks Google which of the permissions that a launch needs the operator has. */
-  async rehearse(nodeClass: ResolvedNodeClass, _: string, signal: AbortSignal): Promise<void> {
+  async rehearse(
+    nodeClass: ResolvedNodeClass,
+    _: string,
+    signal: AbortSignal,
+  ): Promise<NodeClassError | undefined> {
     const apis = { compute: this.#api, iam: this.#iam };
-    await rehearse(apis, nodeClass, gcpOf(nodeClass.spec), signal);
+    return rehearse(apis, nodeClass, gcpOf(nodeClass.spec), signal);
   }
 
   async sizes(nodeClass: ResolvedNodeClass, signal: AbortSignal): Promise<readonly SizeOnSale[]> {

@@ -25,23 +25,28 @@ interface Question {
  * Asks Google which permissions the operator has on all that a launch of this class takes part in. Compute Engine has no
  * dry run; what a permission does not tell (quotas, organisation policies) is found out by the first launch.
  *
- * A question that is not answered says nothing: the API of Resource Manager or IAM may be switched off in the project.
+ * A question that is not answered says nothing: the API of Resource Manager or IAM may be switched off in the project. Nor
+ * is an answer final: a role under a condition is judged by what the question is about, and a launch may be about another
+ * (the name of the instance, the time of day), so that a no can be wrong, as a yes can.
  *
- * @throws NodeClassError with the permissions that are missing, all at once
+ * Source: Google Cloud's documentation of IAM Conditions, on testing permissions and resource attributes.
+ *
+ * @returns the permissions that seem to be missing, all at once
+ * @throws NodeClassError when the service account is not there
  */
 export async function rehearse(
   apis: Apis,
   nodeClass: ResolvedNodeClass,
   gcp: GcpSpec,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<NodeClassError | undefined> {
   const questions = questionsFor(apis, nodeClass, gcp, signal);
   const lacks = await Promise.all(questions.map(async (one) => lackOf(one, signal)));
   const missing = lacks.filter((lack) => lack !== undefined);
-  if (missing.length === 0) return;
-  throw new NodeClassError(
+  if (missing.length === 0) return undefined;
+  return new NodeClassError(
     faults.permissionsMissing,
-    `The operator lacks ${missing.join('; ')}. Give it the role of docs/tasks/gcp-role.yaml there`,
+    `By Google's word the operator lacks ${missing.join('; ')}. Give it the role of docs/tasks/gcp-role.yaml there; launches are tried all the same, since a role under a condition may hold for them`,
   );
 }
 
