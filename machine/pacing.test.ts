@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 
-import { seconds } from '#schemas/time/clock.ts';
+import { milliseconds, minutes, seconds } from '#schemas/time/clock.ts';
 import { FakeClock } from '#schemas/time/fake-clock.ts';
 
 import { Pacing } from './pacing.ts';
@@ -48,6 +48,79 @@ test('calls that pass bring the rate back', async () => {
   for (let call = 0; call < 40; call += 1) pacing.passed();
   await clock.forward(seconds(1));
   expect(await turns(3)).toEqual([0, 0, 0]);
+});
+
+/** Calls one after the other against a quota of each minute; @returns by minute, how many passed and were refused. */
+async function minutesOf(paced: Pacing, count: number, quota: number): Promise<number[][]> {
+  const begin = clock.now();
+  const tallies = Array.from({ length: count }, () => [0, 0]);
+  const call = async (): Promise<void> => {
+    const sentAt = await paced.turn();
+    const tally = tallies[Math.floor((clock.now() - begin) / minutes(1))];
+    if (!tally) return;
+    const hasRoom = tally[0]! < quota;
+    tally[hasRoom ? 0 : 1]! += 1;
+    if (hasRoom) paced.passed();
+    else paced.refused(sentAt);
+  };
+  const calling = (async () => {
+    while (clock.now() < begin + minutes(count)) {
+      // oxlint-disable-next-line no-await-in-loop -- one call after the other
+      const wasSent = await call().then(
+        () => true,
+        () => false,
+      );
+      // oxlint-disable-next-line no-await-in-loop -- a claim comes again after two seconds
+      await clock.sleep(wasSent ? milliseconds(50) : seconds(2));
+    }
+  })();
+  await clock.forward(minutes(count) + seconds(10));
+  await calling;
+  return tallies;
+}
+
+test('a quota of the minute that is used up is asked for again when the next minute begins', async () => {
+  await clock.forward(seconds(60) - (Date.parse(clock.stamp()) % seconds(60)));
+  const tallies = await minutesOf(new Pacing(clock, { isPerMinute: true }), 4, 100);
+  expect(tallies.map(([passed]) => passed)).toEqual([100, 100, 100, 100]);
+  for (const [, refused] of tallies) expect(refused).toBeLessThanOrEqual(6);
+});
+
+/** How long 300 calls together take until each has passed, of 20 a second, and when each comes again after two seconds. */
+async function burst(paced: Pacing): Promise<number> {
+  const begin = clock.now();
+  let [tokens, at, last] = [20, begin, begin];
+  const passes = (): boolean => {
+    const now = clock.now();
+    tokens = Math.min(20, tokens + ((now - at) / seconds(1)) * 20);
+    at = now;
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
+  };
+  const call = async (): Promise<void> => {
+    const sentAt = await paced.turn().catch(() => undefined);
+    if (sentAt !== undefined) await clock.sleep(milliseconds(20));
+    if (sentAt !== undefined && passes()) {
+      last = clock.now();
+      paced.passed();
+      return undefined;
+    }
+    if (sentAt !== undefined) paced.refused(sentAt);
+    await clock.sleep(seconds(2));
+    return call();
+  };
+  const all = Promise.all(Array.from({ length: 300 }, call));
+  await clock.forward(minutes(5));
+  await all;
+  return last - begin;
+}
+
+test('a burst against a limit of the second is not slower for it', async () => {
+  const plain = await burst(new Pacing(clock));
+  const perMinute = await burst(new Pacing(clock, { isPerMinute: true }));
+  expect(perMinute).toBe(plain);
+  expect(perMinute).toBeLessThan(seconds(60));
 });
 
 test('a turn that is more than five seconds away is refused without a call', async () => {

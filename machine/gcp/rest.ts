@@ -135,7 +135,7 @@ export class GoogleRest {
 
   #pacingOf({ id }: ApiMethod, { path }: CallParts): Pacing {
     const key = `${id} ${path['project'] ?? ''}`;
-    const known = this.#pacings.get(key) ?? new Pacing(this.#clock);
+    const known = this.#pacings.get(key) ?? new Pacing(this.#clock, { isPerMinute: true });
     this.#pacings.set(key, known);
     return known;
   }

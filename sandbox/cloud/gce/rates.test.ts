@@ -3,9 +3,9 @@ import { test as base, describe, expect } from 'vitest';
 
 import { LaunchUnderWay, MachineError, Throttled } from '#machine/errors.ts';
 import type { Instance } from '#machine/machine.ts';
-import { milliseconds, seconds } from '#schemas/time/clock.ts';
+import { milliseconds, minutes, seconds } from '#schemas/time/clock.ts';
 
-import { overRate } from '../wire/faults.ts';
+import { overMinute, overRate } from '../wire/faults.ts';
 import { failureOf, identityOf, withWorld, type World } from './testing/world.ts';
 
 const test = base.extend<{ world: World }>({
@@ -74,6 +74,20 @@ test('T7: 100 launches at a rate of 20 calls a second of each kind all succeed, 
   expect(new Set(made.map(({ id }) => id)).size).toBe(100);
   expect(world.gce.instances.made).toBe(100);
   expect(world.gce.calls.length / 100).toBeLessThanOrEqual(6);
+});
+
+test('T7: inserts beyond the quota of a minute wait for the next one, and few are refused meanwhile', async ({
+  world,
+}) => {
+  world.gce.faults.next('instances.insert', overMinute(world.clock, 20));
+  const names = Array.from({ length: 50 }, (_, index) => `web-${index}`);
+  const begin = world.clock.now();
+  await settled(world, Promise.all(names.map(async (name) => launchInTheEnd(world, name))));
+  expect(world.gce.instances.made).toBe(50);
+  expect(world.clock.now() - begin).toBeLessThan(minutes(4));
+  const calls = world.gce.callsOf('instances.insert').length;
+  // thirty together before the first refusal is known, then a few in each minute
+  expect(calls - 50).toBeLessThan(30 + 25);
 });
 
 test('T7: a turn that is far away is refused without a call, and the process stays free', async ({

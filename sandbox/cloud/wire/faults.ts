@@ -1,4 +1,4 @@
-import { type Clock, type Duration, seconds } from '#schemas/time/clock.ts';
+import { type Clock, type Duration, minutes, seconds } from '#schemas/time/clock.ts';
 
 /**
  * What goes wrong on a call, scripted by a test or by the sandbox's story.
@@ -70,6 +70,18 @@ export function overRate<P>(
     return false;
   };
   return fault({ ...tooMany[as], times: Infinity, when: isOver });
+}
+
+/** Refuses calls beyond so many in each minute of the clock, as Compute Engine counts. */
+export function overMinute<P>(clock: Clock, perMinute: number): Fault<P> {
+  let [minute, calls] = [0, 0];
+  const isOver = (): boolean => {
+    const now = Math.floor(Date.parse(clock.stamp()) / minutes(1));
+    if (now !== minute) [minute, calls] = [now, 0];
+    calls += 1;
+    return calls > perMinute;
+  };
+  return fault({ ...tooMany.gce, times: Infinity, when: isOver });
 }
 
 function aimed<P>(trouble: Trouble, { times = 1, when = () => true }: Aim<P>): Fault<P> {
