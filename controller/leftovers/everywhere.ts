@@ -11,7 +11,8 @@ import type { Context } from '../context.ts';
 import { releaseResources } from '../nodeclaim/kraftlet/release.ts';
 import { isOwnSecret } from '../nodeclaim/machine/own-secrets.ts';
 import { resolvedIn } from '../nodeclass/revisions.ts';
-import type { Place } from './place.ts';
+import type { Found, Place } from './place.ts';
+import { ByAny } from './places/by-any.ts';
 import { ChallengesThere, type Challenged } from './places/challenges.ts';
 import { InstancesThere, type Region } from './places/instances.ts';
 import { NamesThere, type Zone } from './places/names.ts';
@@ -44,26 +45,28 @@ export class Places {
     ]);
     return [
       ...this.#objects(),
-      ...zones.map((zone) => new NamesThere(zone)),
-      ...challenged.map((where) => new ChallengesThere(where)),
-      ...regions.flatMap((region) => [new InstancesThere(region), new PartsThere(region)]),
+      ...byAny(zones.map((zone) => new NamesThere(zone))),
+      ...byAny(challenged.map((where) => new ChallengesThere(where))),
+      ...byAny(regions.map((region) => new InstancesThere(region))),
+      ...byAny(regions.map((region) => new PartsThere(region))),
       new NodesThere(this.#context, new Set(revisions.map(regionOfClass))),
     ] as readonly Place[];
   }
 
-  /** The newest first: of two that lead to one place its credentials are the better ones. */
+  /** The newest first: of several that lead to one place its credentials are likely the best. */
   #revisions(): ResolvedNodeClass[] {
     const stored = this.#context.caches.revisions.list();
     const newest = stored.toSorted((a, b) => b.revision - a.revision);
     return newest.flatMap((one) => resolvedIn(one) ?? []).filter(({ spec }) => placeOf(spec));
   }
 
+  /** One for each set of credentials, as zones are. */
   async #regions(revisions: readonly ResolvedNodeClass[]): Promise<Region[]> {
     const { clusterUid } = this.#context;
     return Promise.all(
-      firsts(revisions, regionOf).map(async ([name, nodeClass]) => {
+      firsts(revisions, wayTo(regionOf)).map(async (nodeClass) => {
         const cloud = await this.#clouds.for(nodeClass.spec);
-        return { name, cloud, nodeClass, clusterUid };
+        return { name: regionOf(nodeClass), cloud, nodeClass, clusterUid };
       }),
     );
   }
@@ -72,9 +75,10 @@ export class Places {
   async #zones(revisions: readonly ResolvedNodeClass[]): Promise<Zone[]> {
     const { clusterUid } = this.#context;
     const zones = await Promise.all(
-      firsts(revisions, zoneOf).map(async ([name, { nodeClass, spec, dnsZoneID: id }]) => {
+      firsts(revisions, wayTo(zoneOf)).map(async (revision) => {
+        const { nodeClass, spec, dnsZoneID: id } = revision;
         const dns = await this.#clouds.dns(spec);
-        return canList(dns) ? [{ name, id, dns, clusterUid, nodeClass }] : [];
+        return canList(dns) ? [{ name: zoneOf(revision), id, dns, clusterUid, nodeClass }] : [];
       }),
     );
     return zones.flat();
@@ -83,8 +87,11 @@ export class Places {
   /** Zones that some class shows challenges of ACME in, for each account. */
   async #challenged(revisions: readonly ResolvedNodeClass[]): Promise<Challenged[]> {
     const { client, namespace } = this.#context;
+    const kinds = firsts(revisions, (one) =>
+      JSON.stringify([wayTo(zoneOf)(one), one.spec.certificate.api.acme]),
+    );
     const all = await Promise.all(
-      revisions.map(async (revision) => {
+      kinds.map(async (revision) => {
         const { nodeClass, spec, dnsZoneID: zoneID } = revision;
         const { acme } = spec.certificate.api;
         const dns = acme && (await this.#clouds.dns(spec));
@@ -93,8 +100,7 @@ export class Places {
         return [{ account, zone: zoneOf(revision), zoneID, dns, nodeClass }];
       }),
     );
-    const kinds = firsts(all.flat(), ({ account, zone }) => `${account.name} ${zone}`);
-    return kinds.map(([, where]) => where);
+    return all.flat();
   }
 
   /**
@@ -130,11 +136,12 @@ function takesTexts(dns: object): dns is Challenged['dns'] {
   return 'removeText' in dns;
 }
 
-/** The account is told apart by the role, or the project, that leads there. */
+/** Several roles of one account see the same machines; without a role it is the operator's own account. */
 function regionOf({ spec }: ResolvedNodeClass): string {
   const { cloud, region } = placeOf(spec)!;
-  const account = spec.aws?.assumeRoleARN ?? spec.gcp?.project ?? '';
-  return [cloud, region, account].filter((part) => part !== '').join(' ');
+  const [, account] = /^arn:[^:]*:iam::([0-9]{12}):/.exec(spec.aws?.assumeRoleARN ?? '') ?? [];
+  const owner = account ?? spec.aws?.assumeRoleARN ?? spec.gcp?.project ?? '';
+  return [cloud, region, owner].filter((part) => part !== '').join(' ');
 }
 
 /** A region that a class leads to: with another class's account nobody would see its machines. */
@@ -143,11 +150,28 @@ function regionOfClass({ nodeClass, spec }: ResolvedNodeClass): string {
   return `${nodeClass} ${cloud} ${region}`;
 }
 
-function zoneOf({ spec, dnsZoneID }: ResolvedNodeClass): string {
-  return `${spec.dns.provider} ${dnsZoneID}`;
+/** A zone of Route 53 has an id of its own; elsewhere it is one of its project, or of its server. */
+function zoneOf({ spec: { dns, gcp }, dnsZoneID }: ResolvedNodeClass): string {
+  const { provider, server = '', port = '' } = dns;
+  const project = provider === 'CloudDNS' ? (dns.project ?? gcp?.project ?? '') : '';
+  return [provider, project, server, port, dnsZoneID].filter((part) => part !== '').join(' ');
+}
+
+/** Tells apart what leads to a place by the credentials, too. */
+function wayTo(placeOfOne: (one: ResolvedNodeClass) => string) {
+  return (one: ResolvedNodeClass): string => {
+    const { aws, dns } = one.spec;
+    const { assumeRoleARN, assumeRoleExternalID } = aws ?? {};
+    return JSON.stringify([placeOfOne(one), assumeRoleARN, assumeRoleExternalID, dns.tsig]);
+  };
+}
+
+/** One place for all that have one name. */
+function byAny<F extends Found>(places: readonly Place<F>[]): Place<F>[] {
+  return [...Map.groupBy(places, ({ name }) => name).values()].map((ways) => new ByAny(ways));
 }
 
 /** The first of each kind. */
-function firsts<T>(all: readonly T[], kindOf: (one: T) => string): (readonly [string, T])[] {
-  return [...Map.groupBy(all, kindOf)].map(([kind, [first]]) => [kind, first!] as const);
+function firsts<T>(all: readonly T[], kindOf: (one: T) => string): T[] {
+  return [...Map.groupBy(all, kindOf).values()].map(([first]) => first!);
 }
