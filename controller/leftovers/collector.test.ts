@@ -184,6 +184,25 @@ function claimLike(uid: string) {
   return { metadata: { name: 'web-1', uid }, spec: { nodeClassRef, requirements: [] } };
 }
 
+test('a claim that was restored from a backup without its status gets a machine of its own, and the old one goes', async () => {
+  const { metadata } = world.find()!;
+  const [old] = world.cloud.alive;
+  tearOff();
+  const { annotations, labels: own, finalizers: held } = metadata;
+  const kept = { ...(annotations && { annotations }), ...(own && { labels: own }) };
+  await world.claim({ metadata: { name: 'web-1', ...kept, ...(held && { finalizers: held }) } });
+  await world.initialized();
+  const before = world.cloud.made.length;
+  await rounds(10);
+  expect(world.cloud.alive.map(({ id }) => id)).not.toContain(old?.id);
+  expect(world.cloud.alive).toHaveLength(1);
+  expect(world.cloud.made).toHaveLength(before);
+  expect(world.leaks()).toMatchObject({ claims: 1, instances: 1, nodes: 1, secrets: 2 });
+  await world.delete();
+  await world.gone();
+  expect({ ...world.leaks(), reservations: 0 }).toEqual(noLeaks);
+});
+
 test('a claim that was restored from a backup, with a new uid, keeps the instance that it names', async () => {
   const { status } = world.find()!;
   tearOff();
