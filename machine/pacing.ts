@@ -95,6 +95,7 @@ export class Pacing {
     this.#next = this.#closedUntil + Math.random() * spread;
   }
 
+  /** Of every call that was not refused for its rate, whatever its answer: "not found" was let through too. */
   passed(): void {
     this.#refusals = 0;
     this.#gap = this.#gap < milliseconds(10) ? 0 : this.#gap * 0.95;

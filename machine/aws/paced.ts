@@ -44,6 +44,7 @@ export function pace<Client extends { readonly middlewareStack: Stack }>(
         return answer;
       } catch (error) {
         if (isThrottled(error)) pacing.refused(sentAt);
+        else if (isAnswer(error)) pacing.passed();
         if (isAnswer(error)) reach.answered();
         else if (isConnectionTrouble(error)) reach.failed(sentAt, error as Error);
         throw error;

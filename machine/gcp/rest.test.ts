@@ -97,6 +97,23 @@ describe('a refusal is told by the reason', () => {
   });
 });
 
+test('calls that are answered "not found" bring the rate back as those that succeed do', async () => {
+  const clock = new FakeClock();
+  const api = new GoogleRest(`${wire.url}/v1/`, async () => 't-1', clock);
+  const ask = async (): Promise<GoogleError> =>
+    failureOf(api.call(get, { path: { thing: 'a' } }, signal));
+  refuse(429, { code: 429, errors: [{ reason: 'rateLimitExceeded' }] });
+  await ask();
+  refuse(404, { code: 404, errors: [{ reason: 'notFound' }] });
+  const answers = Array.from({ length: 40 }, ask);
+  await clock.forward(minutes(1));
+  await Promise.all(answers);
+
+  const began = clock.now();
+  await Promise.all([ask(), ask()]);
+  expect(clock.now()).toBe(began);
+});
+
 test('an answer that never comes, or is half an answer, is no refusal', async () => {
   wire.script = () => 'hang-up';
   expect(await failureOf(rest().call(post, { path: {} }, signal))).toMatchObject({ status: 0 });

@@ -115,6 +115,7 @@ export class GoogleRest {
     if (!response.ok) {
       const failure = failureOf(response.status, text);
       if (failure.isForTheRate) pacing.refused(sentAt);
+      else pacing.passed();
       throw failure;
     }
     pacing.passed();
