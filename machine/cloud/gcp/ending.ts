@@ -19,7 +19,7 @@ export class Ending {
   readonly #operations: Operations;
   readonly #sightings: Sightings;
 
-  constructor({ api, operations, sightings }: FindingParts) {
+  constructor({ api, operations, sightings }: Omit<FindingParts, 'unmade'>) {
     this.#api = api;
     this.#operations = operations;
     this.#sightings = sightings;

@@ -10,11 +10,13 @@ import { failed } from './errors.ts';
 import { instanceName } from './labels.ts';
 import type { Operations } from './operations.ts';
 import { type Sighting, sightingOf, type Sightings } from './sightings.ts';
+import type { Unmade } from './unmade.ts';
 
 export interface FindingParts {
   readonly api: ComputeApi;
   readonly operations: Operations;
   readonly sightings: Sightings;
+  readonly unmade: Unmade;
 }
 
 /**
@@ -26,11 +28,13 @@ export class Finding {
   readonly #api: ComputeApi;
   readonly #operations: Operations;
   readonly #sightings: Sightings;
+  readonly #unmade: Unmade;
 
-  constructor({ api, operations, sightings }: FindingParts) {
+  constructor({ api, operations, sightings, unmade }: FindingParts) {
     this.#api = api;
     this.#operations = operations;
     this.#sightings = sightings;
+    this.#unmade = unmade;
   }
 
   /**
@@ -69,7 +73,7 @@ export class Finding {
     return seen.filter(({ instance }) => isOf(instance, identity));
   }
 
-  /** Asks each zone that the class can have launched in. */
+  /** Asks each zone that the class can have launched in, unless nothing can have been made. */
   async #named(
     { subnets }: ResolvedNodeClass,
     { project }: GcpSpec,
@@ -78,6 +82,7 @@ export class Finding {
   ): Promise<readonly Sighting[]> {
     const zones = [...new Set(subnets.map(({ zone }) => zone))];
     const instance = instanceName(identity);
+    if (this.#unmade.has({ project, instance })) return [];
     const found = await Promise.all(
       zones.map(async (zone) => lookAt(this.#api, { project, zone, instance }, signal)),
     );

@@ -31,6 +31,7 @@ import { resolvePlacement } from './resolve.ts';
 import { Shortages } from './shortages.ts';
 import { Sightings } from './sightings.ts';
 import { gcpOf } from './spec.ts';
+import { Unmade } from './unmade.ts';
 
 export interface GcpCloudParts {
   readonly clock: Clock;
@@ -65,6 +66,7 @@ export class GcpCloud implements CloudProvider {
     const operations = new Operations(api, clock);
     const shortages = new Shortages(clock);
     const sightings = new Sightings(api, clock);
+    const unmade = new Unmade(clock);
     const ending = new Ending({ api, operations, sightings });
     this.parts = new GceDisks(api);
     this.#api = api;
@@ -75,8 +77,8 @@ export class GcpCloud implements CloudProvider {
     this.#sightings = sightings;
     this.#types = new MachineTypes(api, clock);
     this.#ending = ending;
-    this.#finding = new Finding({ api, operations, sightings });
-    this.#launching = new Launching({ api, operations, sightings, shortages, ending });
+    this.#finding = new Finding({ api, operations, sightings, unmade });
+    this.#launching = new Launching({ api, operations, sightings, shortages, ending, unmade });
   }
 
   async resolve(spec: UnikraftNodeClassSpec, signal: AbortSignal): Promise<ResolvedPlacement> {

@@ -1,6 +1,6 @@
 import type { GcpSpec } from '#schemas/nodeclass/types.ts';
 
-import { AttemptSpent, CreateError } from '../../errors.ts';
+import { AttemptSpent, CreateError, Throttled } from '../../errors.ts';
 import { GoogleError } from '../../gcp/google-error.ts';
 import type { Instance } from '../../machine.ts';
 import type { LaunchRequest } from '../provider.ts';
@@ -12,8 +12,10 @@ import { instanceName } from './labels.ts';
 import { instanceBody } from './launch.ts';
 import type { Operations } from './operations.ts';
 import { requestId } from './request-id.ts';
+import type { Operation } from './resources.ts';
 import type { Shortages } from './shortages.ts';
 import type { Sighting, Sightings } from './sightings.ts';
+import type { Unmade } from './unmade.ts';
 
 export interface LaunchingParts extends FindingParts {
   readonly shortages: Shortages;
@@ -40,13 +42,15 @@ export class Launching {
   readonly #sightings: Sightings;
   readonly #shortages: Shortages;
   readonly #ending: Ending;
+  readonly #unmade: Unmade;
 
-  constructor({ api, operations, sightings, shortages, ending }: LaunchingParts) {
+  constructor({ api, operations, sightings, shortages, ending, unmade }: LaunchingParts) {
     this.#api = api;
     this.#operations = operations;
     this.#sightings = sightings;
     this.#shortages = shortages;
     this.#ending = ending;
+    this.#unmade = unmade;
   }
 
   /**
@@ -91,13 +95,29 @@ export class Launching {
     const body = instanceBody(request, gcp);
     const id = requestId(request.identity, request.candidate, body);
     try {
-      const operation = await this.#api.insert(where, body, id, signal);
+      const operation = await this.#asked(where, async () =>
+        this.#api.insert(where, body, id, signal),
+      );
       return await this.#conclude(job, this.#operations.inserted(where, operation));
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof GoogleError)) throw error;
       if (error.status === 409) return this.#adopt(job, error);
       throw this.#refused(job, refusalOf(error));
+    }
+  }
+
+  /** Keeps in mind that a call was refused for its rate, and so did nothing. */
+  async #asked(where: Where, insert: () => Promise<Operation>): Promise<Operation> {
+    try {
+      const operation = await insert();
+      this.#unmade.forget(where);
+      return operation;
+    } catch (error) {
+      const isForTheRate = error instanceof GoogleError && error.isForTheRate;
+      if (isForTheRate || error instanceof Throttled) this.#unmade.refused(where);
+      else this.#unmade.forget(where);
+      throw error;
     }
   }
 

@@ -5,7 +5,7 @@ import { LaunchUnderWay, MachineError, Throttled } from '#machine/errors.ts';
 import type { Instance } from '#machine/machine.ts';
 import { milliseconds, minutes, seconds } from '#schemas/time/clock.ts';
 
-import { overMinute, overRate } from '../wire/faults.ts';
+import { fault, overMinute, overRate, unheard } from '../wire/faults.ts';
 import { failureOf, identityOf, withWorld, type World } from './testing/world.ts';
 
 const test = base.extend<{ world: World }>({
@@ -13,14 +13,15 @@ const test = base.extend<{ world: World }>({
   world: async ({}, use) => withWorld(use),
 });
 
-/** As the chain does: a launch that is under way, or was throttled, is looked at again after two seconds. */
-async function launchInTheEnd(world: World, name: string): Promise<Instance> {
+/** As the chain does: a launch that is under way, or was throttled, is looked for after two seconds, and then repeated. */
+async function launchInTheEnd(world: World, name: string, isRepeated = false): Promise<Instance> {
   try {
-    return await world.launch({}, identityOf(name));
+    const found = isRepeated ? await world.find(identityOf(name)) : [];
+    return found[0] ?? (await world.launch({}, identityOf(name)));
   } catch (error) {
     if (!(error instanceof LaunchUnderWay || error instanceof Throttled)) throw error;
     await world.clock.sleep(seconds(2));
-    return launchInTheEnd(world, name);
+    return launchInTheEnd(world, name, true);
   }
 }
 
@@ -88,6 +89,20 @@ test('T7: inserts beyond the quota of a minute wait for the next one, and few ar
   const calls = world.gce.callsOf('instances.insert').length;
   // thirty together before the first refusal is known, then a few in each minute
   expect(calls - 50).toBeLessThan(30 + 25);
+});
+
+test('T7: what was refused for its rate is not looked for by name, what was never answered is', async ({
+  world,
+}) => {
+  world.gce.faults.next('instances.insert', fault({ code: 'rateLimitExceeded', status: 429 }));
+  expect(await failureOf(world.launch())).toBeInstanceOf(Throttled);
+  expect(await world.find()).toEqual([]);
+  expect(world.gce.callsOf('instances.get')).toEqual([]);
+
+  world.gce.faults.next('instances.insert', unheard());
+  await settled(world, failureOf(world.launch()));
+  expect(await world.find()).toEqual([]);
+  expect(world.gce.callsOf('instances.get')).not.toEqual([]);
 });
 
 test('T7: a turn that is far away is refused without a call, and the process stays free', async ({
