@@ -17,7 +17,7 @@ async function turns(calls: number): Promise<(number | 'no')[]> {
   const begin = clock.now();
   const all = Array.from({ length: calls }, async () =>
     pacing.turn().then(
-      (at) => at - begin,
+      ({ at }) => at - begin,
       () => 'no' as const,
     ),
   );
@@ -39,8 +39,20 @@ test('refusals of calls that were under way together count as one, a later one d
   pacing.refused(one);
   pacing.refused(two);
   expect(await turns(2)).toEqual([50, 100]);
-  pacing.refused(clock.now());
+  await clock.forward(seconds(1));
+  pacing.refused(await pacing.turn());
   expect(await turns(2)).toEqual([100, 200]);
+});
+
+test('a refusal of a call that had its turn before the last slowing down does not slow down again', async () => {
+  pacing.refused(await pacing.turn());
+  await clock.forward(milliseconds(1));
+  const given = pacing.turn(); // its turn comes later
+  const other = pacing.turn();
+  await clock.forward(seconds(1));
+  pacing.refused(await given);
+  pacing.refused(await other);
+  expect(await turns(2)).toEqual([100, 200]); // doubled once, not twice
 });
 
 test('calls that pass bring the rate back', async () => {
@@ -55,13 +67,13 @@ async function minutesOf(paced: Pacing, count: number, quota: number): Promise<n
   const begin = clock.now();
   const tallies = Array.from({ length: count }, () => [0, 0]);
   const call = async (): Promise<void> => {
-    const sentAt = await paced.turn();
+    const turn = await paced.turn();
     const tally = tallies[Math.floor((clock.now() - begin) / minutes(1))];
     if (!tally) return;
     const hasRoom = tally[0]! < quota;
     tally[hasRoom ? 0 : 1]! += 1;
     if (hasRoom) paced.passed();
-    else paced.refused(sentAt);
+    else paced.refused(turn);
   };
   const calling = (async () => {
     while (clock.now() < begin + minutes(count)) {
@@ -99,14 +111,14 @@ async function burst(paced: Pacing): Promise<number> {
     return true;
   };
   const call = async (): Promise<void> => {
-    const sentAt = await paced.turn().catch(() => undefined);
-    if (sentAt !== undefined) await clock.sleep(milliseconds(20));
-    if (sentAt !== undefined && passes()) {
+    const turn = await paced.turn().catch(() => undefined);
+    if (turn !== undefined) await clock.sleep(milliseconds(20));
+    if (turn !== undefined && passes()) {
       last = clock.now();
       paced.passed();
       return undefined;
     }
-    if (sentAt !== undefined) paced.refused(sentAt);
+    if (turn !== undefined) paced.refused(turn);
     await clock.sleep(seconds(2));
     return call();
   };
@@ -127,5 +139,5 @@ test('a turn that is more than five seconds away is refused without a call', asy
   pacing.refused(await pacing.turn());
   const all = await turns(110);
   expect(all.slice(99)).toEqual([5000, ...Array.from({ length: 10 }, () => 'no')]);
-  await expect(pacing.turn()).resolves.toBeTypeOf('number');
+  await expect(pacing.turn()).resolves.toBeTypeOf('object');
 });

@@ -22,9 +22,17 @@ const inVain = 6;
 /** Programs that share a quota do not come back in the same moment. */
 const spread = seconds(2);
 
+/** When a call may be sent, and when that was settled. */
+export interface Turn {
+  readonly at: Instant;
+  readonly givenAt: Instant;
+}
+
 /**
  * Turns for the calls of one action. While the cloud takes all, there is no waiting; when it refuses for the rate, turns
- * are spaced, twice as far with each further refusal, and come nearer again by a twentieth with each call that passes.
+ * are spaced, twice as far with each further refusal, and come nearer again by an eighth with each call that passes: five
+ * make up for a doubling. Turns that were given before the last slowing down are given anew; a call that was under way by
+ * then says nothing of the new distance.
  * So the rate is found that the account has, which other programs share, instead of one that is written down somewhere.
  *
  * Where a quota is of a minute, as Compute Engine's are, and calls go on to be refused however far apart they are, none
@@ -51,10 +59,9 @@ export class Pacing {
   /**
    * Waits for the turn of a call.
    *
-   * @returns when it came
    * @throws Throttled without any call when the turn is more than five seconds away, or the quota of the minute is used up
    */
-  async turn(): Promise<Instant> {
+  async turn(): Promise<Turn> {
     const now = this.#clock.now();
     const at = Math.max(now, this.#next);
     if (at - now > farthest) {
@@ -64,17 +71,18 @@ export class Pacing {
     }
     this.#next = at + this.#gap;
     if (at > now) await this.#clock.sleep(at - now);
+    if (this.#slowedAt > now) return this.turn(); // given at a rate that was too high
     if (this.#clock.now() < this.#closedUntil) {
       throw new Throttled(
         'The calls of this minute are used up; the next ones are made in the next',
       );
     }
-    return at;
+    return { at, givenAt: now };
   }
 
-  /** @param sentAt  of the call that was refused: those that were under way together count as one */
-  refused(sentAt: Instant): void {
-    if (sentAt <= this.#slowedAt) return;
+  /** Those that were given their turns together count as one. */
+  refused({ givenAt }: Turn): void {
+    if (givenAt <= this.#slowedAt) return;
     const now = this.#clock.now();
     this.#slowedAt = now;
     this.#refusals += 1;
@@ -83,7 +91,7 @@ export class Pacing {
       return;
     }
     this.#gap = Math.min(longest, Math.max(first, this.#gap * 2));
-    this.#next = Math.max(this.#next, now + this.#gap);
+    this.#next = now + this.#gap;
   }
 
   /** A new minute is a new quota: calls begin again at the rate that most quotas allow. */
@@ -98,6 +106,6 @@ export class Pacing {
   /** Of every call that was not refused for its rate, whatever its answer: "not found" was let through too. */
   passed(): void {
     this.#refusals = 0;
-    this.#gap = this.#gap < milliseconds(10) ? 0 : this.#gap * 0.95;
+    this.#gap = this.#gap < milliseconds(10) ? 0 : this.#gap * 0.875;
   }
 }

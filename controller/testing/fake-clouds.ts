@@ -58,6 +58,7 @@ export class FakeClouds implements Clouds {
   }
 
   readonly releases: KraftletReleases = {
+    isBusy: false,
     render: beyond,
     probe: async ({ chart }) => {
       this.calls.chart.push(chart);

@@ -112,6 +112,7 @@ export const requestAnnotation = 'testing/release-request';
 
 /** A chart with the kinds that every Kraftlet release has. */
 export class FakeReleases implements KraftletReleases {
+  isBusy = false;
   renderFailure: Error | undefined;
 
   async render(request: ReleaseRequest): Promise<readonly KubeObject[]> {

@@ -35,7 +35,7 @@ export function pace<Client extends { readonly middlewareStack: Stack }>(
     (next: Next, { commandName = '' }: { commandName?: string }) =>
     async (call: unknown): Promise<unknown> => {
       const pacing = pacingOf(commandName);
-      const sentAt = await pacing.turn();
+      const turn = await pacing.turn();
       reach.turn();
       try {
         const answer = await next(call);
@@ -43,10 +43,10 @@ export function pace<Client extends { readonly middlewareStack: Stack }>(
         pacing.passed();
         return answer;
       } catch (error) {
-        if (isThrottled(error)) pacing.refused(sentAt);
+        if (isThrottled(error)) pacing.refused(turn);
         else if (isAnswer(error)) pacing.passed();
         if (isAnswer(error)) reach.answered();
-        else if (isConnectionTrouble(error)) reach.failed(sentAt, error as Error);
+        else if (isConnectionTrouble(error)) reach.failed(turn.at, error as Error);
         throw error;
       }
     };

@@ -106,7 +106,7 @@ export class GoogleRest {
   async call<T>(method: ApiMethod, parts: CallParts, signal: AbortSignal): Promise<T> {
     const authorization = `Bearer ${await this.#authorized(signal)}`;
     const pacing = this.#pacingOf(method, parts);
-    const sentAt = await until(pacing.turn(), signal);
+    const turn = await until(pacing.turn(), signal);
     const response = await this.#reached(method, parts, authorization, signal);
     const text = await response.text().catch((error: unknown) => {
       signal.throwIfAborted();
@@ -114,7 +114,7 @@ export class GoogleRest {
     });
     if (!response.ok) {
       const failure = failureOf(response.status, text);
-      if (failure.isForTheRate) pacing.refused(sentAt);
+      if (failure.isForTheRate) pacing.refused(turn);
       else pacing.passed();
       throw failure;
     }

@@ -19,6 +19,8 @@ export const defaultNamespace = 'kraftlet';
 
 /** Renderings under way at once: each is a process of some 60 MB. */
 const atOnce = 3;
+/** Renderings that may wait for those: they are through within a second or two, before anybody looks again. */
+const inLine = 12;
 /** Renderings that are kept: a machine's release is rendered on each pass of its claim until the Node is there. */
 const kept = 256;
 
@@ -42,6 +44,10 @@ export class HelmReleases implements KraftletReleases {
     this.#helm = options.helm;
     this.#namespaces = options.namespaces;
     this.#clusterRole = options.clusterRole ?? 'karpenter-unikraft-kraftlet';
+  }
+
+  get isBusy(): boolean {
+    return this.#limiter.waiting >= inLine;
   }
 
   async render(request: ReleaseRequest, signal: AbortSignal): Promise<readonly KubeObject[]> {

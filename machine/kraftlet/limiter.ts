@@ -7,6 +7,11 @@ export class Limiter {
     this.#free = limit;
   }
 
+  /** Actions that wait for others to end. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** Rejects with the signal's reason, without running, when it aborted while waiting. */
   async run<T>(action: () => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#enter();

@@ -30,6 +30,11 @@ export interface HostAlias {
  * kustomize/rbac ships, the StatefulSet trusts the CA, every object carries the labels of the machine.
  */
 export interface KraftletReleases {
+  /**
+   * So many are being rendered that another had better wait its turn elsewhere: who waits inside a pass keeps a worker
+   * that a launch could have.
+   */
+  readonly isBusy: boolean;
   /** The objects to apply, in order; namespace and names are deterministic for an identity. */
   render(request: ReleaseRequest, signal: AbortSignal): Promise<readonly KubeObject[]>;
   /** Renders with stand-in values; throws NodeClassError when the chart cannot be had or holds what is not allowed. */

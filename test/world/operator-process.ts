@@ -1,15 +1,22 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+
+import { parse } from 'yaml';
 
 import type { LocalProcess } from '#sandbox/processes/local-process.ts';
 import type { World } from '#sandbox/world/world.ts';
+import type { Deployment } from '#scripts/image/dockerfile.ts';
 
+const deployment = fileURLToPath(
+  new URL('../../kustomize/controller/deployment.yaml', import.meta.url),
+);
 const main = fileURLToPath(new URL('../../controller/main.ts', import.meta.url));
 
 /**
  * The controller as a process of its own in this world, so that it can be killed: all that the next one knows of it
  * stands in the API and in the cloud. It has the rights of its ServiceAccount, real time, and no election to win.
  *
- * @param bundles  the folder that `bundleInto` wrote; absent: it is run from its sources
+ * @param bundles  the folder that `bundleInto` wrote, run with the Deployment's settings of Node; absent: its sources
  */
 export async function startOperatorProcess(
   world: World,
@@ -32,7 +39,18 @@ export async function startOperatorProcess(
       HEALTH_PROBE_PORT: '0',
       DISABLE_LEADER_ELECTION: 'true',
       PATH: process.env['PATH'],
+      ...(bundles !== undefined && settingsOfNode()),
       ...env,
     },
   });
+}
+
+/** What the Deployment sets for Node and for its allocator. */
+function settingsOfNode(): Record<string, string> {
+  const { spec } = parse(readFileSync(deployment, 'utf8')) as Deployment;
+  const env = spec.template.spec.containers[0]?.env ?? [];
+  const isOfNode = (name: string): boolean => name === 'NODE_OPTIONS' || name.startsWith('MALLOC_');
+  return Object.fromEntries(
+    env.filter(({ name }) => isOfNode(name)).map(({ name, value = '' }) => [name, value]),
+  );
 }

@@ -52,6 +52,11 @@ export class KraftletRelease {
     this.#machines = machines;
   }
 
+  /** Whether a rendering would wait long for others. */
+  get isBusy(): boolean {
+    return this.#releases.isBusy;
+  }
+
   /** What the release consists of, in the order in which it is applied; the instance must be in the hand. */
   async render(hand: ClaimInHand, signal: AbortSignal): Promise<readonly KubeObject[]> {
     const endpoint = await this.#machines.endpoint(hand);

@@ -114,6 +114,16 @@ test('where there is no room the next place is tried, then the next size', async
   expect(world.find()?.metadata.labels?.[labels.instanceType]).toBe('m8i.xlarge');
 });
 
+test('a release is rendered once others are, and the pass of its claim does not wait for them', async () => {
+  world.releases.isBusy = true;
+  await world.claim();
+  await world.until(() => world.condition('KraftletInstalled')?.reason === 'KraftletInLine');
+  expect(world.client.all(statefulSets)).toEqual([]);
+
+  world.releases.isBusy = false;
+  await world.initialized();
+});
+
 test('T1: a lost answer is asked for again with the same token: one machine', async () => {
   world.cloud.launchFaults.push('answer lost');
   world.cloud.lateBy = seconds(30);
