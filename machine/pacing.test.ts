@@ -55,9 +55,18 @@ test('a refusal of a call that had its turn before the last slowing down does no
   expect(await turns(2)).toEqual([100, 200]); // doubled once, not twice
 });
 
+test('calls that were under way when turns were slowed down do not bring the rate back', async () => {
+  const [early, late] = [await pacing.turn(), await pacing.turn()];
+  pacing.refused(early);
+  for (let call = 0; call < 40; call += 1) pacing.passed(late);
+  expect(await turns(2)).toEqual([50, 100]);
+});
+
 test('calls that pass bring the rate back', async () => {
   pacing.refused(await pacing.turn());
-  for (let call = 0; call < 40; call += 1) pacing.passed();
+  await clock.forward(seconds(1));
+  const later = await pacing.turn();
+  for (let call = 0; call < 40; call += 1) pacing.passed(later);
   await clock.forward(seconds(1));
   expect(await turns(3)).toEqual([0, 0, 0]);
 });
@@ -72,7 +81,7 @@ async function minutesOf(paced: Pacing, count: number, quota: number): Promise<n
     if (!tally) return;
     const hasRoom = tally[0]! < quota;
     tally[hasRoom ? 0 : 1]! += 1;
-    if (hasRoom) paced.passed();
+    if (hasRoom) paced.passed(turn);
     else paced.refused(turn);
   };
   const calling = (async () => {
@@ -115,7 +124,7 @@ async function burst(paced: Pacing): Promise<number> {
     if (turn !== undefined) await clock.sleep(milliseconds(20));
     if (turn !== undefined && passes()) {
       last = clock.now();
-      paced.passed();
+      paced.passed(turn);
       return undefined;
     }
     if (turn !== undefined) paced.refused(turn);

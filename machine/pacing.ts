@@ -103,8 +103,12 @@ export class Pacing {
     this.#next = this.#closedUntil + Math.random() * spread;
   }
 
-  /** Of every call that was not refused for its rate, whatever its answer: "not found" was let through too. */
-  passed(): void {
+  /**
+   * Of every call that was not refused for its rate, whatever its answer: "not found" was let through too. What was under
+   * way when turns were slowed down says nothing of how far apart they have to be.
+   */
+  passed({ givenAt }: Turn): void {
+    if (givenAt <= this.#slowedAt) return;
     this.#refusals = 0;
     this.#gap = this.#gap < milliseconds(10) ? 0 : this.#gap * 0.875;
   }

@@ -40,11 +40,11 @@ export function pace<Client extends { readonly middlewareStack: Stack }>(
       try {
         const answer = await next(call);
         reach.answered();
-        pacing.passed();
+        pacing.passed(turn);
         return answer;
       } catch (error) {
         if (isThrottled(error)) pacing.refused(turn);
-        else if (isAnswer(error)) pacing.passed();
+        else if (isAnswer(error)) pacing.passed(turn);
         if (isAnswer(error)) reach.answered();
         else if (isConnectionTrouble(error)) reach.failed(turn.at, error as Error);
         throw error;

@@ -104,6 +104,7 @@ test('calls that are answered "not found" bring the rate back as those that succ
     failureOf(api.call(get, { path: { thing: 'a' } }, signal));
   refuse(429, { code: 429, errors: [{ reason: 'rateLimitExceeded' }] });
   await ask();
+  await clock.forward(milliseconds(1));
   refuse(404, { code: 404, errors: [{ reason: 'notFound' }] });
   const answers = Array.from({ length: 40 }, ask);
   await clock.forward(minutes(1));

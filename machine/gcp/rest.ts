@@ -115,10 +115,10 @@ export class GoogleRest {
     if (!response.ok) {
       const failure = failureOf(response.status, text);
       if (failure.isForTheRate) pacing.refused(turn);
-      else pacing.passed();
+      else pacing.passed(turn);
       throw failure;
     }
-    pacing.passed();
+    pacing.passed(turn);
     return parsed<T>(text);
   }
 

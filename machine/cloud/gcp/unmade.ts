@@ -10,6 +10,9 @@ const kept = minutes(1);
  * not sent. They need not be looked for by name before the next try. With hundreds of launches at once those looks would
  * take the turns that launches wait for; the list of all zones is read in any case, and a name can be taken only once.
  *
+ * A call that nobody heard of before that may still make one: in the zone of the next try, since the intent stays what it
+ * is, where the same request id and name make it the same one.
+ *
  * Kept in memory: after a restart each is looked for.
  */
 export class Unmade {
