@@ -54,4 +54,5 @@ export const faults = {
   chartRefused: fault('KPU261', 'KraftletReady', 'ChartRefused'),
   chartBroken: fault('KPU262', 'KraftletReady', 'ChartDoesNotRender'),
   namespaceRefused: fault('KPU263', 'KraftletReady', 'NamespaceRefused'),
+  variableRefused: fault('KPU264', 'KraftletReady', 'VariableRefused'),
 } as const satisfies Record<string, Fault>;

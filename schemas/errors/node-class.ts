@@ -148,6 +148,11 @@ export const nodeClass = {
     happens: `KraftletReady=False, nothing of the chart is applied. ${staysOnLast}`,
     fix: "Correct kraftlet.namespace, or add the namespace to the controller's KRAFTLET_NAMESPACES and give it the Role and RoleBinding of kustomize/rbac.",
   },
+  KPU264: {
+    title: "A variable in kraftlet.values is the operator's to set",
+    happens: `KraftletReady=False, nothing of the chart is applied: a Node of another name, or one that is born open, would not be the machine's. ${staysOnLast}`,
+    fix: 'Take the variables that the message names out of kraftlet.values.kraftlet.env.',
+  },
   KPU270: {
     title: 'The node class contradicts itself',
     happens: `ValidationSucceeded=False. ${staysOnLast}`,
