@@ -358,6 +358,7 @@ test('what cert-manager was asked by goes before its Secret, which it would else
     orders += 1;
   };
   client.seed(certificates, certificate);
+  client.fail(({ plural, verb }) => plural === 'certificates' && verb === 'delete', denied, 2);
   for (let count = 0; count < 12; count++) {
     issue();
     // oxlint-disable-next-line no-await-in-loop -- cert-manager looks before each round

@@ -120,7 +120,7 @@ export class Places {
           isOne: (object: KubeObject) => !isOwn(object),
         })),
       ),
-      { kind: 'secret' as const, resource: certificates, namespace },
+      { kind: 'certificate' as const, resource: certificates, namespace },
       { kind: 'secret' as const, resource: secrets, namespace, ...(isShared && { isOne: isOwn }) },
       { kind: 'name' as const, resource: dnsEndpoints, namespace },
     ];

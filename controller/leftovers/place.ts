@@ -1,5 +1,13 @@
 /** What machines leave, in the order in which it goes: docs/adr/0024-what-machines-leave.md says why. */
-export const kinds = ['release', 'name', 'instance', 'node', 'secret', 'part'] as const;
+export const kinds = [
+  'release',
+  'name',
+  'instance',
+  'node',
+  'certificate',
+  'secret',
+  'part',
+] as const;
 export type Kind = (typeof kinds)[number];
 
 /** One thing that was made for a claim, whether or not the claim is still there. */

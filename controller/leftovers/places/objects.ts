@@ -12,7 +12,7 @@ interface FoundObject extends Found {
 }
 
 interface Objects {
-  readonly kind: 'release' | 'name' | 'secret';
+  readonly kind: 'release' | 'name' | 'certificate' | 'secret';
   readonly resource: Resource<KubeObject>;
   /** Undefined for a kind without. */
   readonly namespace: string | undefined;
