@@ -128,7 +128,7 @@ export interface CloudProvider {
     signal: AbortSignal,
   ): Promise<readonly Instance[]>;
   /**
-   * Instances of this cluster in the class's region, from a snapshot at most ~2 s old that callers share,
+   * Instances of this cluster in the class's region, from a snapshot asked for ~2 s ago at most, or under way,
    * so that many waiting claims cost one call.
    */
   snapshot(

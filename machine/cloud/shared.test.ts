@@ -27,6 +27,26 @@ test('callers at one time share an answer, and it lasts as long as it may', asyn
   expect(await shared.get('a', ask, signal)).toBe(2);
 });
 
+test('an answer that takes longer than it may be kept is asked for once, and is old when it comes', async () => {
+  let asked = 0;
+  const ask = async () => {
+    asked += 1;
+    await clock.sleep(seconds(3), signal);
+    return asked;
+  };
+
+  const first = shared.get('a', ask, signal);
+  await clock.forward(seconds(2.5));
+  const second = shared.get('a', ask, signal);
+  await clock.forward(seconds(0.5));
+  expect(await Promise.all([first, second])).toEqual([1, 1]);
+  expect(asked).toBe(1);
+
+  const third = shared.get('a', ask, signal);
+  await clock.forward(seconds(3));
+  expect(await third).toBe(2);
+});
+
 test('a failure is told to all who waited, and is not kept', async () => {
   const fail = async () => Promise.reject(new Error('down'));
   const waiting = [shared.get('a', fail, signal), shared.get('a', fail, signal)];

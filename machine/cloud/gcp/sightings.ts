@@ -33,7 +33,8 @@ interface View {
 }
 
 /**
- * One cluster's instances in a project, from one list at most two seconds old that all callers share.
+ * One cluster's instances in a project, from one list that all callers share: it was asked for at most two seconds ago,
+ * or is still under way.
  *
  * A zone that cannot be reached leaves a hole in such a list, and comes with a warning in place of its instances. It
  * shows what it showed last: its machines neither vanish from view nor hold up those of other zones. Where nothing was
