@@ -65,7 +65,10 @@ export class LaunchUnderWay extends MachineError {
   readonly next = 'wait';
 }
 
-/** The cloud could not ask all its zones, so that what is absent from its list may well be there. */
+/**
+ * The cloud could not ask all its zones, or listed nothing where there is always something, so that what is absent from
+ * its list may well be there.
+ */
 export class ListIncomplete extends MachineError {
   readonly code = 'KPU336';
   readonly reason = 'ListIncomplete';

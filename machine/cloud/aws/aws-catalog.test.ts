@@ -34,13 +34,16 @@ beforeEach(() => {
   clock = new FakeClock();
   facts = new CloudFacts();
   standIns = [];
-  cloud = new AwsCloud({
+  cloud = restarted();
+});
+
+const restarted = (): AwsCloud =>
+  new AwsCloud({
     clock,
     facts,
     clients: new Ec2ClientPool({ maxAttempts: 1 }),
     onStandIn: (why) => standIns.push(why),
   });
-});
 
 const type = (name: string, change: object = {}) => ({
   instanceType: name,
@@ -132,6 +135,22 @@ describe('sizes', () => {
     expect(await cloud.sizes(nodeClass(), signal)).toHaveLength(2);
     expect(callsOf('DescribeInstanceTypes')).toHaveLength(2);
     expect(standIns).toEqual([]);
+  });
+
+  test.each<[string, Ec2]>([
+    ['types', { DescribeInstanceTypes: () => ({ instanceTypeSet: [] }) }],
+    ['offerings', { DescribeInstanceTypeOfferings: () => sold() }],
+  ])('T32: are the last ones, or else those recorded, when it lists no %s', async (_, empty) => {
+    ec2(catalogue);
+    const before = await cloud.sizes(nodeClass(), signal);
+    ec2({ ...catalogue, ...empty });
+    await clock.forward(minutes(5));
+    expect(await cloud.sizes(nodeClass(), signal)).toEqual(before);
+    expect(standIns).toEqual([]);
+
+    cloud = restarted();
+    expect(await cloud.sizes(nodeClass(), signal)).not.toEqual([]);
+    expect(standIns).toMatchObject([{ code: 'KPU336' }]);
   });
 
   test('cost what was set for them, from the next question on', async () => {

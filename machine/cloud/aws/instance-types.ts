@@ -11,7 +11,7 @@ import { type Clock, minutes } from '#schemas/time/clock.ts';
 
 import type { AwsConnection } from '../../aws/config.ts';
 import { toMachineError } from '../../aws/errors.ts';
-import type { MachineError } from '../../errors.ts';
+import { ListIncomplete, type MachineError } from '../../errors.ts';
 import type { CloudFacts, RegionSizes } from '../cloud-facts.ts';
 import { Shared } from '../shared.ts';
 import { connectionKey } from './clients.ts';
@@ -21,8 +21,8 @@ export type OnStandIn = (why: MachineError) => void;
 
 /**
  * Sizes by region, asked for every five minutes at most. When the cloud cannot say, the last good answer stands, and
- * where there was none the recorded facts do: an outage of Describe calls, or a role that lacks them, must not look
- * like a region without machines. A launch has the last word on what is sold.
+ * where there was none the recorded facts do: an outage of Describe calls, an empty answer, or a role that lacks them,
+ * must not look like a region without machines. A launch has the last word on what is sold.
  */
 export class InstanceTypes {
   readonly #shared: Shared<RegionSizes>;
@@ -69,9 +69,14 @@ export class InstanceTypes {
 
 async function readTypes(ec2: EC2Client): Promise<MachineType[]> {
   const types: MachineType[] = [];
-  for await (const page of paginateDescribeInstanceTypes({ client: ec2, pageSize: 100 }, {})) {
-    types.push(...(page.InstanceTypes ?? []).flatMap((info) => machineTypeOf(info) ?? []));
+  let told = 0;
+  const pages = paginateDescribeInstanceTypes({ client: ec2, pageSize: 100 }, {});
+  for await (const { InstanceTypes: infos = [] } of pages) {
+    told += infos.length;
+    types.push(...infos.flatMap((info) => machineTypeOf(info) ?? []));
   }
+  if (told === 0)
+    throw new ListIncomplete('EC2 listed no instance types, and each region has some');
   return types;
 }
 
@@ -85,6 +90,9 @@ async function readOfferings(ec2: EC2Client): Promise<Map<string, Set<string>>> 
     for (const { Location = '', InstanceType = '' } of page.InstanceTypeOfferings ?? []) {
       soldIn.set(Location, (soldIn.get(Location) ?? new Set()).add(InstanceType));
     }
+  }
+  if (soldIn.size === 0) {
+    throw new ListIncomplete('EC2 listed no instance type as sold, and each region sells some');
   }
   return soldIn;
 }

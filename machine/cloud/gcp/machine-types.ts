@@ -3,6 +3,7 @@ import type { MachineType } from '#schemas/instances/instance-type.ts';
 import type { GcpSpec } from '#schemas/nodeclass/types.ts';
 import { type Clock, minutes } from '#schemas/time/clock.ts';
 
+import { ListIncomplete } from '../../errors.ts';
 import type { RegionSizes } from '../cloud-facts.ts';
 import { Shared } from '../shared.ts';
 import type { ComputeApi } from './api.ts';
@@ -11,8 +12,8 @@ import { isForMemory, isMetal, needsHyperdisk, nestedFamilies } from './nested.t
 import type { GceMachineType } from './resources.ts';
 
 /**
- * Sizes by zone, asked for every five minutes at most. A zone that cannot say sells what it sold last: an outage must
- * not look like a zone without machines. A launch has the last word.
+ * Sizes by zone, asked for every five minutes at most. A zone that cannot say, or says nothing, sells what it sold last:
+ * an outage must not look like a zone without machines. A launch has the last word.
  */
 export class MachineTypes {
   readonly #api: ComputeApi;
@@ -60,6 +61,11 @@ export class MachineTypes {
       // the shared call outlives any one caller
       const { signal } = new AbortController();
       const types = await this.#api.machineTypes(project, zone, signal);
+      if (types.length === 0) {
+        throw new ListIncomplete(
+          `Google Cloud listed no machine types of ${zone}, and each has some`,
+        );
+      }
       this.#lastGood.set(key, types);
       return types;
     } catch (error) {

@@ -1,7 +1,7 @@
 /** What a node class selects in its project, and what is sold to it. */
 import { test as base, describe, expect } from 'vitest';
 
-import { NodeClassError, OutcomeUnknown } from '#machine/errors.ts';
+import { ListIncomplete, NodeClassError, OutcomeUnknown } from '#machine/errors.ts';
 import type { UnikraftNodeClassSpec } from '#schemas/nodeclass/types.ts';
 import { minutes } from '#schemas/time/clock.ts';
 
@@ -163,5 +163,15 @@ describe('sizes', () => {
     await expect(world.cloud.sizes(world.nodeClass, signal)).rejects.toBeInstanceOf(OutcomeUnknown);
     back();
     expect(await world.cloud.sizes(world.nodeClass, signal)).toEqual(before);
+  });
+
+  test('T32: stay known while a zone lists none at all', async ({ world }) => {
+    const before = await world.cloud.sizes(world.nodeClass, signal);
+    const all = new Set(world.gce.project.sizes.map(({ name }) => name));
+    world.gce.project.notSold.set('europe-west1-c', all);
+    await world.clock.forward(minutes(6));
+    expect(await world.cloud.sizes(world.nodeClass, signal)).toEqual(before);
+    world.restart();
+    await expect(world.cloud.sizes(world.nodeClass, signal)).rejects.toBeInstanceOf(ListIncomplete);
   });
 });
