@@ -27,7 +27,8 @@ export class Running implements Step {
   }
 
   async run(hand: ClaimInHand, signal: AbortSignal): Promise<Outcome> {
-    const instance = await this.#machines.instance(hand, signal);
+    const instance =
+      (await this.#machines.instance(hand, signal)) ?? (await this.#late(hand, signal));
     if (!instance) return this.#unseen(hand);
     if (instance.state === 'pending' || (instance.state === 'running' && !hasAddress(instance))) {
       const message = `Instance ${instance.id} is starting`;
@@ -39,9 +40,18 @@ export class Running implements Step {
     return done();
   }
 
+  /** One that lists ought to show by now may have lost its tags. */
+  async #late(hand: ClaimInHand, signal: AbortSignal): Promise<Instance | undefined> {
+    return this.#isNew(hand) ? undefined : this.#machines.untagged(hand, signal);
+  }
+
+  #isNew(hand: ClaimInHand): boolean {
+    const now = this.#clock.now();
+    return now - (hand.since('Launched') ?? now) < invisible;
+  }
+
   #unseen(hand: ClaimInHand): Outcome {
-    const launched = hand.since('Launched') ?? this.#clock.now();
-    if (this.#clock.now() - launched < invisible) {
+    if (this.#isNew(hand)) {
       const message = 'The cloud does not show the new instance yet';
       return wait({ after: seconds(1), reason: 'InstancePending', message });
     }

@@ -1,6 +1,6 @@
 import type { CloudProvider } from '#machine/cloud/provider.ts';
 import type { AddressRecord, DnsProvider, RecordHolder } from '#machine/dns/provider.ts';
-import { PlatformUnauthorized, PlatformUnavailable } from '#machine/errors.ts';
+import { MachineError, PlatformUnauthorized, PlatformUnavailable } from '#machine/errors.ts';
 import type { HostAlias } from '#machine/kraftlet/release.ts';
 import type { Instance, PlatformEndpoint } from '#machine/machine.ts';
 import { isPublished, machineNames } from '#machine/names.ts';
@@ -42,6 +42,28 @@ export class Machines {
     const { nodeClass } = this.revision(hand);
     const shown = await cloud.snapshot(nodeClass, hand.identity.clusterUid, signal);
     return shown.find((instance) => instance.id === id);
+  }
+
+  /**
+   * The launched instance where no list shows it though it is there: one whose tags somebody took off. They are put
+   * back, or it could not be ended; where that is refused, it is the instance all the same.
+   *
+   * @returns undefined when the cloud knows none, and for another one that has its name by now
+   */
+  async untagged(hand: ClaimInHand, signal: AbortSignal): Promise<Instance | undefined> {
+    const id = parseProviderID(hand.status.providerID ?? '')?.id;
+    const { care } = await this.cloud(hand);
+    if (!care || id === undefined) return undefined;
+    const { nodeClass } = this.revision(hand);
+    const [found] = await care.byId(nodeClass, [id], signal);
+    if (!found || found.state === 'terminated') return undefined;
+    try {
+      await care.retag(nodeClass, found, hand.identity, signal);
+    } catch (error) {
+      if (!(error instanceof MachineError)) throw error;
+      if (error.reason === 'NameTaken') return undefined;
+    }
+    return found;
   }
 
   /**

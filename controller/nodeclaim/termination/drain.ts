@@ -1,4 +1,5 @@
 import { MachineError } from '#machine/errors.ts';
+import type { Instance } from '#machine/machine.ts';
 import type { Node, Pod } from '#schemas/kubernetes/core.ts';
 import type { Live } from '#schemas/kubernetes/meta.ts';
 import { keyText, nodes } from '#schemas/kubernetes/resource.ts';
@@ -71,14 +72,20 @@ export class Drain implements Step {
     if (!hand.revision || hand.status.providerID === undefined) return false;
     try {
       const instance = await this.#machines.instance(hand, signal);
-      if (instance) return instance.state !== 'running' && instance.state !== 'pending';
+      if (instance) return !isOn(instance);
       const { clock } = this.#context;
-      return clock.now() - (hand.since('Launched') ?? clock.now()) > invisible;
+      if (clock.now() - (hand.since('Launched') ?? clock.now()) <= invisible) return false;
+      const untagged = await this.#machines.untagged(hand, signal);
+      return untagged === undefined || !isOn(untagged);
     } catch (error) {
       if (!(error instanceof MachineError)) throw error;
       return false;
     }
   }
+}
+
+function isOn({ state }: Instance): boolean {
+  return state === 'running' || state === 'pending';
 }
 
 interface Left {

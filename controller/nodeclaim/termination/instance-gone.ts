@@ -36,7 +36,8 @@ export class InstanceGone implements Step {
     const cloud = await this.#machines.cloud(hand);
     const seen = await this.#shared(hand, cloud, signal);
     const made = seen.some(isAlive) ? seen : await this.#own(hand, cloud, signal);
-    const alive = made.filter(isAlive);
+    const untagged = await this.#untagged(hand, made, signal);
+    const alive = [...made.filter(isAlive), ...untagged];
     if (alive.length > 0) return this.#terminate(hand, cloud, alive, signal);
     await this.#terminateUnlisted(hand, cloud, made, signal);
     if (this.#isAll(hand, made)) return done();
@@ -83,7 +84,23 @@ export class InstanceGone implements Step {
     return wait({ after: seconds(1), reason: 'InstanceTerminating', message });
   }
 
-  /** An instance that was answered and is not listed is new, long gone, or has lost its tags. */
+  /** The launched one, where lists ought to show it and do not: it may have lost its tags, and is no less there. */
+  async #untagged(
+    hand: ClaimInHand,
+    made: readonly Instance[],
+    signal: AbortSignal,
+  ): Promise<readonly Instance[]> {
+    const id = idOf(hand);
+    if (id === undefined || this.#isNew(hand) || made.some((one) => one.id === id)) return [];
+    const found = await this.#machines.untagged(hand, signal);
+    return found ? [found] : [];
+  }
+
+  #isNew(hand: ClaimInHand): boolean {
+    return this.#clock.now() - (hand.since('Launched') ?? hand.createdAt) <= invisible;
+  }
+
+  /** An instance that was answered and is not listed is new, or long gone. */
   async #terminateUnlisted(
     hand: ClaimInHand,
     cloud: CloudProvider,
@@ -104,8 +121,7 @@ export class InstanceGone implements Step {
   #isAll(hand: ClaimInHand, made: readonly Instance[]): boolean {
     const id = idOf(hand);
     if (id !== undefined) {
-      const age = this.#clock.now() - (hand.since('Launched') ?? hand.createdAt);
-      return age > invisible || made.some((instance) => instance.id === id);
+      return !this.#isNew(hand) || made.some((instance) => instance.id === id);
     }
     if (!hand.mayHaveMachine) return true;
     const { deletionTimestamp } = hand.claim.metadata;

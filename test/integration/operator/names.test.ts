@@ -107,8 +107,8 @@ test('external-dns writes the names of a machine, and they go with it', async ()
     [`${api} A`, `a-${api} TXT`, `${index} A`, `a-${index} TXT`].toSorted(),
   );
   const { items } = await world.client.list(dnsEndpoints, { namespace });
-  expect(items.map(({ metadata }) => metadata.ownerReferences)).toMatchObject([
-    [{ kind: 'NodeClaim', uid: claim.metadata.uid }],
+  expect(items.map(({ metadata }) => metadata.labels)).toMatchObject([
+    { [labels.claimUid]: claim.metadata.uid },
   ]);
 
   await world.expectDeleted(claim);
