@@ -213,8 +213,8 @@ export class SandboxCloud {
   }
 
   async stop(): Promise<void> {
+    await this.machines.stop(); // first, since an instance that starts meanwhile asks the others where they are
     await Promise.all([...this.#services.map(async (one) => one.stop()), this.#dns.stop()]);
-    await this.machines.stop();
     await Promise.all(Object.values(this.#issuers).map(async (issuer) => issuer.stop()));
     await this.#block.release();
   }

@@ -38,6 +38,7 @@ export class Machines {
   readonly #scriptOf = new Map<string, MachineScript>();
   readonly #running = new Map<string, Running>();
   readonly #goingOff = new Set<Promise<unknown>>();
+  #isStopped = false;
 
   constructor(options: {
     clock: Clock;
@@ -73,7 +74,9 @@ export class Machines {
     return [...this.#running.keys()];
   }
 
+  /** An instance that starts once all has stopped has no machine any more. */
   powerOn({ id, address, userData }: Power): void {
+    if (this.#isStopped) return;
     const script = this.#scriptOf.get(id) ?? this.#usual;
     const spec: MachineSpec = { address, userData, surroundings: this.#surroundings?.(), script };
     this.#running.set(
@@ -92,6 +95,7 @@ export class Machines {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     for (const id of this.running) this.powerOff(id);
     await Promise.allSettled(this.#goingOff);
   }

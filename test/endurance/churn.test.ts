@@ -195,14 +195,14 @@ class Day {
 
   /** Until every machine is there. */
   async #settle(): Promise<void> {
-    for (let second = 0; second < 120; second += 2) {
+    for (let second = 0; second < 600; second += 2) {
       // oxlint-disable-next-line no-await-in-loop -- keys are made beside the loop, in real time
       await pause(this.#unlaunched().length);
       // oxlint-disable-next-line no-await-in-loop -- time passes
       await this.#pass(seconds(2));
       if (this.#isWhole()) return;
     }
-    throw new Error(`${this.#unlaunched().length} machines are not there after two minutes`);
+    throw new Error(`${this.#unlaunched().length} machines are not there after ten minutes`);
   }
 
   #unlaunched(): unknown[] {

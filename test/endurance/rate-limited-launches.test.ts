@@ -101,7 +101,9 @@ test.for([
     console.log(JSON.stringify(figures));
 
     expect(launches).toHaveLength(count);
-    expect(figures.refused).toBeGreaterThan(0); // else there was no limit
+    // else there was no limit, or this computer did not come to it
+    const isSlow = figures.launchedInSeconds > (1.2 * count) / rate.perSecond;
+    expect(figures.refused > 0 || isSlow).toBe(true);
     expect(figures.readsMeanwhile).toBeGreaterThan(0);
     expect(figures.longestPause).toBeLessThanOrEqual(longestPause);
     expect(figures.callsPerMachine).toBeLessThanOrEqual(callsPerMachine);
