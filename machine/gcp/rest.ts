@@ -21,6 +21,20 @@ export interface ApiMethod {
   readonly permissions: readonly string[];
 }
 
+/**
+ * How a service's table of methods is written.
+ *
+ * @param service  as permissions name it: `compute`
+ */
+export function methodsOf(service: string) {
+  return (
+    name: string,
+    http: ApiMethod['http'],
+    path: string,
+    permissions: readonly string[],
+  ): ApiMethod => ({ id: `${service}.${name}`, http, path, permissions });
+}
+
 export interface CallParts {
   /** What the path names. A value may hold slashes only where it is a path of its own. */
   readonly path: Readonly<Record<string, string>>;

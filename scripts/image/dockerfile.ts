@@ -13,6 +13,11 @@ export interface Deployment {
   readonly spec: { readonly template: { readonly spec: { readonly containers: Container[] } } };
 }
 
+/** Whether Node or its allocator reads a variable of this name. */
+export function isSettingOfNode(name: string): boolean {
+  return name === 'NODE_OPTIONS' || name.startsWith('MALLOC_');
+}
+
 export interface Instruction {
   /** Upper case. */
   readonly keyword: string;

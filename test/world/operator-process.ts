@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 
 import type { LocalProcess } from '#sandbox/processes/local-process.ts';
 import type { World } from '#sandbox/world/world.ts';
-import type { Deployment } from '#scripts/image/dockerfile.ts';
+import { type Deployment, isSettingOfNode } from '#scripts/image/dockerfile.ts';
 
 const deployment = fileURLToPath(
   new URL('../../kustomize/controller/deployment.yaml', import.meta.url),
@@ -39,18 +39,17 @@ export async function startOperatorProcess(
       HEALTH_PROBE_PORT: '0',
       DISABLE_LEADER_ELECTION: 'true',
       PATH: process.env['PATH'],
-      ...(bundles !== undefined && settingsOfNode()),
+      ...(bundles !== undefined && deployed()),
       ...env,
     },
   });
 }
 
 /** What the Deployment sets for Node and for its allocator. */
-function settingsOfNode(): Record<string, string> {
+function deployed(): Record<string, string> {
   const { spec } = parse(readFileSync(deployment, 'utf8')) as Deployment;
   const env = spec.template.spec.containers[0]?.env ?? [];
-  const isOfNode = (name: string): boolean => name === 'NODE_OPTIONS' || name.startsWith('MALLOC_');
   return Object.fromEntries(
-    env.filter(({ name }) => isOfNode(name)).map(({ name, value = '' }) => [name, value]),
+    env.filter(({ name }) => isSettingOfNode(name)).map(({ name, value = '' }) => [name, value]),
   );
 }

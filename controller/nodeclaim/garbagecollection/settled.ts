@@ -4,14 +4,11 @@ import type { Live } from '#schemas/kubernetes/meta.ts';
 import { annotations } from '#schemas/names.ts';
 import type { ResolvedNodeClass } from '#schemas/nodeclass/types.ts';
 import { parseProviderID } from '#schemas/provider-id.ts';
-import { seconds } from '#schemas/time/clock.ts';
 
 import type { Context } from '../../context.ts';
 import type { Revisions } from '../../nodeclass/revisions.ts';
 import { isOurs } from '../../ours.ts';
-
-/** A cloud may not list a new instance yet: for this long after its launch its absence proves nothing. */
-const invisible = seconds(60);
+import { invisible } from '../machine/invisible.ts';
 
 /** Claims whose machines are of one revision of a node class, and so in one region of one account. */
 export interface Fleet {

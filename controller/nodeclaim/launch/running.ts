@@ -1,15 +1,10 @@
 import type { Instance } from '#machine/machine.ts';
 import { seconds, type Clock } from '#schemas/time/clock.ts';
 
+import { invisible } from '../machine/invisible.ts';
 import type { Machines } from '../machine/machines.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { done, end, wait, type End, type Outcome, type Step } from '../steps/step.ts';
-
-/**
- * A cloud shows a new instance late: for this long after the launch its absence proves nothing.
- * Source: Amazon EC2 User Guide, eventual consistency in the EC2 API.
- */
-const invisible = seconds(60);
 
 /**
  * The instance must run and have an address. It is looked at on every pass until the Node is there, because the

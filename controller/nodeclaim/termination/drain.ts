@@ -9,15 +9,13 @@ import { seconds } from '#schemas/time/clock.ts';
 import { by } from '../../caches.ts';
 import type { Context } from '../../context.ts';
 import type { Freshest } from '../../freshest.ts';
+import { invisible } from '../machine/invisible.ts';
 import { isOpen, nodeNameOf, nodesOf } from '../machine/machine-nodes.ts';
 import type { Machines } from '../machine/machines.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 import { isInTheWay } from './drainable.ts';
 import type { Eviction } from './eviction.ts';
-
-/** A new instance may be missing from the cloud's lists for this long, so its absence proves nothing. */
-const invisible = seconds(60);
 
 /**
  * Empties the Node while Kraftlet still runs: only Kraftlet can end guests in order and let their Pods go. Where the

@@ -4,15 +4,11 @@ import { tags } from '#schemas/names.ts';
 import { parseProviderID } from '#schemas/provider-id.ts';
 import { minutes, seconds, type Clock } from '#schemas/time/clock.ts';
 
+import { invisible } from '../machine/invisible.ts';
 import type { Machines } from '../machine/machines.ts';
 import type { ClaimInHand } from '../steps/claim-in-hand.ts';
 import { done, wait, type Outcome, type Step } from '../steps/step.ts';
 
-/**
- * How long after a launch its instance may be missing from the cloud's lists.
- * Source: Amazon EC2 User Guide, eventual consistency; karpenter's own grace is of the same size.
- */
-const invisible = seconds(60);
 /** The last launch call began before the deletion was seen and may have run for a minute; then its instance shows. */
 const unanswered = minutes(1) + invisible;
 

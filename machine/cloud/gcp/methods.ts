@@ -1,6 +1,8 @@
-import type { ApiMethod } from '../../gcp/rest.ts';
+import { methodsOf } from '../../gcp/rest.ts';
 
 const zonal = 'projects/{project}/zones/{zone}';
+
+const method = methodsOf('compute');
 
 /**
  * Every method that is called, and the permissions that its calls need. docs/tasks/gcp-role.yaml is the same
@@ -76,12 +78,3 @@ export const computeMethods = {
     [],
   ),
 } as const;
-
-function method(
-  name: string,
-  http: ApiMethod['http'],
-  path: string,
-  permissions: readonly string[],
-): ApiMethod {
-  return { id: `compute.${name}`, http, path, permissions };
-}

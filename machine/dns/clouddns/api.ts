@@ -1,8 +1,10 @@
 import type { Clock } from '#schemas/time/clock.ts';
 
-import { type ApiMethod, GoogleRest, type Token } from '../../gcp/rest.ts';
+import { GoogleRest, methodsOf, type Token } from '../../gcp/rest.ts';
 
 const zone = 'projects/{project}/managedZones';
+
+const method = methodsOf('dns');
 
 /**
  * Every method that is called, and the permissions that its calls need.
@@ -21,15 +23,6 @@ export const dnsMethods = {
     'dns.resourceRecordSets.delete',
   ]),
 } as const;
-
-function method(
-  name: string,
-  http: ApiMethod['http'],
-  path: string,
-  permissions: readonly string[],
-): ApiMethod {
-  return { id: `dns.${name}`, http, path, permissions };
-}
 
 export interface ManagedZone {
   readonly name?: string;

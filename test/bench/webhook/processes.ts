@@ -19,6 +19,7 @@ import type { Tools } from '#sandbox/tools/tools.ts';
 import { bundleInto } from '#sandbox/world/bundles.ts';
 import type { Container } from '#schemas/kubernetes/core.ts';
 import { hours, type Clock } from '#schemas/time/clock.ts';
+import { isSettingOfNode } from '#scripts/image/dockerfile.ts';
 
 import { callInTurn, type Target } from './caller.ts';
 import { callWith } from './reviews.ts';
@@ -98,9 +99,7 @@ async function isReady(port: number): Promise<boolean> {
 /** With the settings of node that the Deployment gives ours, so that only what the two do is compared. */
 export async function startBare(tools: Tools, run: Run, clock: Clock): Promise<Server> {
   const { flags, env: given } = await deployed(tools);
-  const ofProcess = Object.entries(given).filter(
-    ([name]) => name === 'NODE_OPTIONS' || name.startsWith('MALLOC_'),
-  );
+  const ofProcess = Object.entries(given).filter(([name]) => isSettingOfNode(name));
   const env = { ...process.env, ...Object.fromEntries(ofProcess) };
   return startPeer({ run, clock, name: 'bare', env }, (port, certificate, key) => [
     process.execPath,
